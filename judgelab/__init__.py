@@ -1,0 +1,1 @@
+"""Train, score with and evaluate LLM judges."""

@@ -1,0 +1,103 @@
+"""What a composed configuration must hold beyond its types: known keys, no gaps, values in range."""
+
+import dataclasses
+import math
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from omegaconf import DictConfig, OmegaConf
+from omegaconf.errors import OmegaConfBaseException
+
+from judgelab.config.explain import explained, unknown_key
+from judgelab.errors import ConfigError
+
+
+def checked(config: DictConfig, overrides: Sequence[str]) -> DictConfig:
+    """A resolved copy of a configuration that passed every check; ConfigError otherwise."""
+    for key, owner in _unknown_keys(config):
+        raise unknown_key(key, owner, overrides)
+    resolved = config.copy()
+    try:
+        OmegaConf.resolve(resolved)
+    except OmegaConfBaseException as error:
+        raise explained(error, overrides) from error
+    missing = sorted(OmegaConf.missing_keys(resolved))
+    if missing:
+        raise ConfigError(_no_value(missing))
+    _check_ranges(resolved)
+    return resolved
+
+
+def _unknown_keys(node: DictConfig, prefix: str = "") -> Iterator[tuple[str, type]]:
+    """Keys that a structured node has and its dataclass lacks: what `+` and `++` added."""
+    owner = OmegaConf.get_type(node)
+    if not dataclasses.is_dataclass(owner):
+        return
+    known = {field.name for field in dataclasses.fields(owner)}
+    for key in map(str, node):
+        if key not in known:
+            yield f"{prefix}{key}", owner
+        child = node._get_node(key)
+        if isinstance(child, DictConfig) and not (child._is_missing() or child._is_none()):
+            yield from _unknown_keys(child, f"{prefix}{key}.")
+
+
+def _no_value(missing: list[str]) -> str:
+    if "name" in missing:
+        return "name has no value: choose an experiment, experiment=NAME (--help lists them)"
+    groups = sorted({key.partition(".")[0] for key in missing})
+    return f"no value (???) for {', '.join(missing)}: set each, or choose an option of {', '.join(groups)}"
+
+
+_Rule = tuple[Callable[[Any], bool], str]
+_COUNT: _Rule = (lambda value: value >= 1, "an integer of at least 1")
+_POSITIVE: _Rule = (lambda value: 0 < value < math.inf, "a number above 0")
+_NOT_NEGATIVE: _Rule = (lambda value: 0 <= value < math.inf, "a number of at least 0")
+_BELOW_ONE: _Rule = (lambda value: 0 <= value < 1, "at least 0 and below 1")
+_FRACTION: _Rule = (lambda value: 0 < value < 1, "a fraction between 0 and 1, both excluded")
+_PROBABILITY: _Rule = (lambda value: 0 < value <= 1, "above 0 and at most 1")
+
+
+def _one_of(*allowed: str) -> _Rule:
+    return lambda value: value in allowed, f"one of {', '.join(allowed)}"
+
+
+_RULES: dict[str, _Rule] = {
+    "hardware.scale": _one_of("paper", "laptop"),
+    "hardware.devices": _COUNT,
+    "hardware.micro_batch_size": _COUNT,
+    "hardware.engine_batch_size": _COUNT,
+    "model.lora.r": _COUNT,
+    "model.lora.alpha": _COUNT,
+    "model.lora.dropout": _BELOW_ONE,
+    "data.limit": _COUNT,
+    "data.test_fraction": _FRACTION,
+    "data.validation_fraction": _FRACTION,
+    "trainer.epochs": _COUNT,
+    "trainer.batch_size": _COUNT,
+    "trainer.learning_rate": _POSITIVE,
+    "trainer.weight_decay": _NOT_NEGATIVE,
+    "trainer.warmup_ratio": _BELOW_ONE,
+    "trainer.gradient_clip": _POSITIVE,
+    "trainer.neftune_alpha": _NOT_NEGATIVE,
+    "trainer.max_length": _COUNT,
+    "decoding.temperature": _NOT_NEGATIVE,
+    "decoding.top_p": _PROBABILITY,
+    "decoding.max_new_tokens": _COUNT,
+    "evaluation.runs": _COUNT,
+    "logger.mode": _one_of("auto", "online", "offline", "disabled"),
+    "logger.sample_rows": _NOT_NEGATIVE,
+}
+
+
+def _check_ranges(config: DictConfig) -> None:
+    for key, (holds, expected) in _RULES.items():
+        value = OmegaConf.select(config, key)
+        if value is not None and not holds(value):
+            raise ConfigError(f"{key}={value}: expected {expected}")
+    if config.data.test_fraction + config.data.validation_fraction >= 1:
+        held_out = f"{config.data.test_fraction} + {config.data.validation_fraction}"
+        raise ConfigError(f"data.test_fraction + data.validation_fraction = {held_out}: leave rows to train on")
+    if config.evaluation.runs > 1 and config.decoding.temperature == 0:
+        runs = f"evaluation.runs={config.evaluation.runs} repeats the same reply at decoding.temperature=0"
+        raise ConfigError(f"{runs}: add decoding=sampled, or set evaluation.runs=1")

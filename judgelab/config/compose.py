@@ -1,0 +1,69 @@
+"""Composes a stage's configuration from conf/ and the command line, checked and typed, without torch."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import cast
+
+from hydra import compose, initialize_config_dir
+from hydra.core.config_search_path import ConfigSearchPath
+from hydra.core.config_store import ConfigStore
+from hydra.core.plugins import Plugins
+from hydra.plugins.search_path_plugin import SearchPathPlugin
+from omegaconf import DictConfig, OmegaConf
+
+from judgelab.config.checks import checked
+from judgelab.config.explain import explained
+from judgelab.config.hardware import settled
+from judgelab.config.schema import EvaluateRoot, TrainRoot
+from judgelab.data.aegis2 import Aegis2
+from judgelab.data.do_not_answer import DoNotAnswer
+from judgelab.data.sample import SampleSource
+
+ROOT = Path(__file__).resolve().parents[2]
+CONF = ROOT / "conf"
+SWEEPS = ROOT / "sweeps"
+
+
+class SweepsOnSearchPath(SearchPathPlugin):
+    """Makes sweeps/sweep/*.yaml known as `+sweep=NAME`."""
+
+    def manipulate_search_path(self, search_path: ConfigSearchPath) -> None:
+        """Append the folder, so that nothing in it can replace a file of conf/."""
+        search_path.append(provider="sweeps", path=f"file://{SWEEPS}")
+
+
+def prepare_hydra() -> None:
+    """Register schemas, the `at` resolver and the sweeps folder; safe to call again."""
+    store = ConfigStore.instance()
+    store.store("train_schema", TrainRoot)
+    store.store("evaluate_schema", EvaluateRoot)
+    store.store("sample_schema", SampleSource, group="data")
+    store.store("do_not_answer_schema", DoNotAnswer, group="data")
+    store.store("aegis2_schema", Aegis2, group="data")
+    OmegaConf.register_new_resolver("at", _option_at, replace=True)
+    if SweepsOnSearchPath not in Plugins.instance().discover(SearchPathPlugin):
+        Plugins.instance().register(SweepsOnSearchPath)
+
+
+def compose_config(stage: str, overrides: Sequence[str]) -> DictConfig:
+    """The resolved configuration of a stage; ConfigError names what does not fit, wherever it was typed."""
+    prepare_hydra()
+    named, _ = settled(overrides)
+    try:
+        with initialize_config_dir(str(CONF), version_base="1.3"):
+            composed = compose(stage, named)
+    except Exception as error:
+        raise explained(error, named) from error
+    return checked(composed, named)
+
+
+def typed(config: DictConfig) -> TrainRoot | EvaluateRoot:
+    """The dataclasses of a resolved configuration."""
+    return cast("TrainRoot | EvaluateRoot", OmegaConf.to_object(config))
+
+
+def _option_at(hardware: str, debug: str, paper: str, laptop: str, tiny: str) -> str:
+    """The option of a group that belongs to a scale: `${at:${hardware},${debug},paper,laptop,tiny}`."""
+    if debug == "tiny":
+        return tiny
+    return laptop if hardware == "cpu" else paper

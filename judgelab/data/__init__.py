@@ -1,0 +1,1 @@
+"""Pools of judged responses: typed records, sources, splits and pairs."""

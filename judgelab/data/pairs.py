@@ -1,0 +1,51 @@
+"""Pairs of responses to one query with opposite labels (CPA §4)."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+
+from judgelab.data.records import Item, Pair
+from judgelab.run.randomness import derived_seed
+
+
+def counterfactual_pair(item: Item, counterfactual: str, rationale: str = "") -> Pair:
+    """An item beside its label-flipped rewriting: the satisfying text is the response when its label is 1."""
+    texts = (item.response, counterfactual) if item.label == 1 else (counterfactual, item.response)
+    return Pair(
+        pair_id=f"{item.item_id}:counterfactual",
+        query=item.query,
+        satisfying=texts[0],
+        other=texts[1],
+        item_ids=(item.item_id,),
+        slots=item.slots,
+        rationale=rationale,
+    )
+
+
+def natural_pairs(items: Sequence[Item], seed: int) -> tuple[Pair, ...]:
+    """Opposite labels of one query (and the same slots), matched in seeded order, each item at most once."""
+    groups: dict[tuple[object, ...], tuple[list[Item], list[Item]]] = defaultdict(lambda: ([], []))
+    for item in sorted(items, key=lambda item: derived_seed(seed, "natural_pairs", item.item_id)):
+        groups[item.query, *sorted(item.slots.items())][item.label].append(item)
+    return tuple(
+        _natural_pair(satisfying, other)
+        for zeros, ones in groups.values()
+        for satisfying, other in zip(ones, zeros, strict=False)
+    )
+
+
+def touching(pairs: Iterable[Pair], items: Iterable[Item]) -> tuple[Pair, ...]:
+    """The pairs that at least one of the items belongs to, in the order of their ids."""
+    ids = {item.item_id for item in items}
+    chosen = (pair for pair in pairs if ids.intersection(pair.item_ids))
+    return tuple(sorted(chosen, key=lambda pair: pair.pair_id))
+
+
+def _natural_pair(satisfying: Item, other: Item) -> Pair:
+    return Pair(
+        pair_id=f"{satisfying.item_id}|{other.item_id}",
+        query=satisfying.query,
+        satisfying=satisfying.response,
+        other=other.response,
+        item_ids=(satisfying.item_id, other.item_id),
+        slots=satisfying.slots,
+    )

@@ -1,0 +1,1 @@
+"""Engines answer requests: token ids in, replies out as they finish."""

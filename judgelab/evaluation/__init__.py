@@ -1,0 +1,1 @@
+"""Evaluation of judges against labels: strict and parsed-only figures, intervals, baselines."""

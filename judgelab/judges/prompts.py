@@ -1,0 +1,114 @@
+"""What a judge is asked and what it should answer, as text; data stays apart from the project's own words."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from judgelab.config.schema import CriterionConfig, FormatConfig
+from judgelab.errors import ConfigError, DataError
+from judgelab.run.randomness import sha256_text
+
+_PLACEHOLDER = re.compile(r"\{(\w+)\}")
+_RESPONSE_NAME = re.compile(r"\{(satisfying|other)\}")
+
+
+class Segment(NamedTuple):
+    """A stretch of a prompt: fixed text of the project, or text that comes from data and may be cut."""
+
+    text: str
+    is_data: bool
+    name: str
+
+
+Prompt = tuple[Segment, ...]
+
+
+def build_prompt(
+    criterion: CriterionConfig,
+    fmt: FormatConfig,
+    query: str,
+    response: str,
+    slots: Mapping[str, str],
+    other: str | None,
+) -> Prompt:
+    """The user message of one judgment, filled in one pass; `other` is the second response of a pair.
+
+    Raises ConfigError where the template has a placeholder too many or too few, and DataError where the item
+    lacks a slot that the criterion shows.
+    """
+    values: dict[str, list[Segment]] = {
+        "rubric": [Segment(criterion.rubric, False, "rubric")],
+        "slots": list(_slot_sections(criterion, slots, query)),
+        "query": [Segment(query, True, "query")],
+        "response": [Segment(response, True, "response")],
+    }
+    if other is not None:
+        values["other"] = [Segment(other, True, "other")]
+    # Splitting at one capturing group alternates literal text and placeholder names.
+    pieces = _PLACEHOLDER.split(fmt.template)
+    _check_placeholders(fmt, pieces[1::2], set(values))
+    segments: list[Segment] = []
+    for index, piece in enumerate(pieces):
+        segments += values[piece] if index % 2 else [Segment(piece, False, "template")]
+    return tuple(segments)
+
+
+def _slot_sections(criterion: CriterionConfig, slots: Mapping[str, str], query: str) -> Iterator[Segment]:
+    for slot in criterion.slots:
+        if slot not in slots:
+            raise DataError(
+                f"criterion {criterion.name} shows the slot '{slot}', which the item with query {query[:60]!r} "
+                f"lacks (it has: {', '.join(slots) or 'none'}); add it to the data or drop it from criterion.slots"
+            )
+        yield Segment(f"## {slot.replace('_', ' ').capitalize()}\n", False, "template")
+        yield Segment(slots[slot], True, slot)
+        yield Segment("\n\n", False, "template")
+
+
+def _check_placeholders(fmt: FormatConfig, found: list[str], expected: set[str]) -> None:
+    for name in found:
+        if name not in expected:
+            raise ConfigError(
+                f"format {fmt.name}: the template has {{{name}}}, which nothing fills here; "
+                f"expected {_braced(expected)}"
+            )
+    for name in sorted(expected):
+        if found.count(name) != 1:
+            raise ConfigError(
+                f"format {fmt.name}: the template must have {{{name}}} exactly once, it has it "
+                f"{found.count(name)} times; expected {_braced(expected)}"
+            )
+
+
+def _braced(names: set[str]) -> str:
+    return ", ".join(f"{{{name}}}" for name in sorted(names))
+
+
+def prompt_sha(criterion: CriterionConfig, fmt: FormatConfig) -> str:
+    """Identity of a prompt before its data: hex SHA-256 of rubric, slots, template and verdicts."""
+    parts = [criterion.rubric, list(criterion.slots), fmt.template, fmt.verdict_key, dict(fmt.verdicts)]
+    return sha256_text(json.dumps(parts))
+
+
+def verdict_of(fmt: FormatConfig, score: float) -> str:
+    """The verdict that the format's score map gives this score."""
+    matching = [verdict for verdict, value in fmt.verdicts.items() if value == score]
+    if len(matching) != 1:
+        raise ConfigError(f"format {fmt.name}: verdicts must map exactly one verdict to {score}, not {len(matching)}")
+    return matching[0]
+
+
+def target_text(fmt: FormatConfig, verdict: str, rationale: str) -> str:
+    """What a judge should reply: the rationale, then the verdict as JSON on a line of its own (CPA §4)."""
+    value = int(verdict) if verdict.isdecimal() else verdict
+    answer = json.dumps({fmt.verdict_key: value})
+    return f"{rationale}\n{answer}" if rationale else answer
+
+
+def name_responses(rationale: str, satisfying_first: bool) -> str:
+    """A pair's rationale with {satisfying} and {other} named by the slots in which the responses stand."""
+    names = {"satisfying": "Response A", "other": "Response B"}
+    if not satisfying_first:
+        names = {"satisfying": "Response B", "other": "Response A"}
+    return _RESPONSE_NAME.sub(lambda match: names[match[1]], rationale)

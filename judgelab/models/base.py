@@ -1,0 +1,74 @@
+"""Loading a judge's base model and tokenizer, with an identity by content."""
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from transformers import (
+    AutoModelForCausalLM,
+    AutoTokenizer,
+    BitsAndBytesConfig,
+    PreTrainedModel,
+    PreTrainedTokenizerBase,
+)
+
+from judgelab.config.schema import HardwareConfig, ModelConfig, Origin, Quantization
+from judgelab.errors import ConfigError
+from judgelab.models.embedded import embedded_folder, hub_is_reachable
+from judgelab.models.tiny import tiny_model, tiny_tokenizer
+from judgelab.run.manifest import sha256_file
+from judgelab.run.randomness import derived_seed
+
+
+@dataclass(frozen=True)
+class BaseModel:
+    """A base model in evaluation mode; `identity` is a hub revision or a content hash, never a path."""
+
+    model: PreTrainedModel
+    tokenizer: PreTrainedTokenizerBase
+    identity: str
+
+
+def load_base(config: ModelConfig, hardware: HardwareConfig, seed: int) -> BaseModel:
+    """Load the base model that the configuration names; raises ConfigError where it cannot be had."""
+    if config.origin is Origin.tiny:
+        return BaseModel(tiny_model(derived_seed(seed, "tiny model")), tiny_tokenizer(), f"tiny-{seed}")
+    name = config.name
+    if config.origin is Origin.embedded and not hub_is_reachable():
+        name = str(embedded_folder())
+    options: dict[str, Any] = {"trust_remote_code": False, "revision": config.revision}
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(name, **options)
+        model = AutoModelForCausalLM.from_pretrained(name, **options, **_layout(hardware))
+    except OSError as error:
+        raise ConfigError(
+            f"model.name={config.name}: the model could not be loaded ({str(error).splitlines()[0]}); "
+            "check the name, the network and HF_HOME, set model.name to a local folder, "
+            "or use model=smollm2_135m, which needs no hub"
+        ) from error
+    # Only what came from a hub has a commit; a local folder is known by its weights.
+    identity = getattr(model.config, "_commit_hash", None) or _weights_hash(Path(name))
+    return BaseModel(model.eval(), tokenizer, f"{config.name}@{identity}")
+
+
+def _layout(hardware: HardwareConfig) -> dict[str, Any]:
+    """How weights are stored and attention is computed on this hardware."""
+    dtype = getattr(torch, hardware.dtype.value)
+    layout: dict[str, Any] = {"dtype": dtype, "attn_implementation": hardware.attention.value}
+    if hardware.quantization is Quantization.nf4:
+        layout["quantization_config"] = BitsAndBytesConfig(
+            load_in_4bit=True,
+            bnb_4bit_quant_type="nf4",
+            bnb_4bit_compute_dtype=dtype,
+            bnb_4bit_use_double_quant=True,
+        )
+    return layout
+
+
+def _weights_hash(folder: Path) -> str:
+    digest = hashlib.sha256()
+    for file in sorted(folder.glob("*.safetensors")):
+        digest.update(sha256_file(file).encode())
+    return digest.hexdigest()[:16]

@@ -1,0 +1,1 @@
+"""Reporting: tables, figures and the self-contained report that a person looks at after a run."""

@@ -1,0 +1,1 @@
+"""One run of a stage: its folder, manifest, randomness, tracking and screen."""

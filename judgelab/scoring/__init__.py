@@ -1,0 +1,1 @@
+"""Scoring: drive an engine over requests and keep every reply as a score row."""

@@ -1,0 +1,1 @@
+"""Training of judges: examples, prefix-tree batches, objectives and LightningModules."""

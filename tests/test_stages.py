@@ -1,0 +1,196 @@
+"""The entry points as a user runs them, on the tiny model: what they leave behind, again, after a kill, on bad input."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+SHARED = ROOT.parent / "shared" / "data"
+TINY = ("experiment=cpa_criminality", "debug=tiny", "hardware=cpu")
+
+
+def run(stage: str, *arguments: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, str(ROOT / f"{stage}.py"), *arguments]
+    environment = {**os.environ, "WANDB_MODE": "disabled", "HF_HUB_OFFLINE": "1"}
+    return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, timeout=300, check=False)
+
+
+def train(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return run("train", *TINY, f"paths.output_dir={folder}", *arguments)
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, subprocess.CompletedProcess[str]]:
+    folder = tmp_path_factory.mktemp("runs") / "trained"
+    return folder, train(folder)
+
+
+def test_training_leaves_the_run_folder_of_the_house(trained: tuple[Path, subprocess.CompletedProcess[str]]) -> None:
+    folder, done = trained
+    assert done.returncode == 0, done.stderr
+    names = {path.name for path in folder.iterdir()}
+    assert {"config.yaml", "metrics.json", "scores.parquet", "history.parquet", "adapter", "report.html"} <= names
+    manifest = json.loads((folder / "manifest.json").read_text())
+    assert (manifest["status"], manifest["stage"], manifest["seed"]) == ("done", "train", 42)
+    assert manifest["tokens"]["training_targets"] > 0
+    rows = pq.read_table(folder / "scores.parquet").to_pylist()
+    assert [row["judge"] for row in rows] == ["before"] * 8 + ["after"] * 8
+    metrics = json.loads((folder / "metrics.json").read_text())
+    assert metrics["evaluation/before/n"] == metrics["evaluation/after/n"] == metrics["evaluation/tfidf/n"] == 8
+    assert metrics["train/mixture_w"] == pytest.approx(1 / 3)
+    assert "validation/pairwise_loss" in metrics
+
+
+def test_the_screen_shows_hardware_first_and_the_table_last(
+    trained: tuple[Path, subprocess.CompletedProcess[str]],
+) -> None:
+    lines = trained[1].stdout.splitlines()
+    assert lines[0].startswith("hardware=cpu")
+    assert any("macro-F1 strict" in line for line in lines)
+    assert any("trained judge" in line for line in lines)
+    assert "\r" not in trained[1].stdout + trained[1].stderr, "progress bars are for terminals"
+
+
+def test_the_same_command_again_says_done_and_changes_nothing(
+    trained: tuple[Path, subprocess.CompletedProcess[str]],
+) -> None:
+    folder = trained[0]
+    before = {path: path.stat().st_mtime_ns for path in folder.rglob("*") if path.is_file() and path.name != ".lock"}
+    again = train(folder)
+    assert again.returncode == 0
+    assert "is done" in again.stdout
+    assert {path: path.stat().st_mtime_ns for path in before} == before
+
+
+def test_another_configuration_in_the_same_folder_is_refused(
+    trained: tuple[Path, subprocess.CompletedProcess[str]],
+) -> None:
+    other = train(trained[0], "seed=7")
+    assert other.returncode == 1
+    assert "seed" in other.stderr
+    assert "Traceback" not in other.stderr
+
+
+def test_evaluate_judges_with_the_exported_adapter_as_training_did(
+    trained: tuple[Path, subprocess.CompletedProcess[str]], tmp_path: Path
+) -> None:
+    done = run("evaluate", *TINY, f"adapter={trained[0] / 'adapter'}", f"paths.output_dir={tmp_path / 'run'}")
+    assert done.returncode == 0, done.stderr
+    texts = {row["candidate_id"]: row["text"] for row in pq.read_table(tmp_path / "run/scores.parquet").to_pylist()}
+    rows = pq.read_table(trained[0] / "scores.parquet").to_pylist()
+    assert texts == {row["candidate_id"]: row["text"] for row in rows if row["judge"] == "after"}
+
+
+def test_an_adapter_of_another_base_model_is_refused(
+    trained: tuple[Path, subprocess.CompletedProcess[str]], tmp_path: Path
+) -> None:
+    done = run("evaluate", *TINY, "seed=9", f"adapter={trained[0] / 'adapter'}", f"paths.output_dir={tmp_path / 'run'}")
+    assert done.returncode == 1
+    assert "base_identity" in done.stderr
+    assert json.loads((tmp_path / "run/manifest.json").read_text())["status"] == "failed"
+
+
+def test_a_killed_run_resumes_to_the_same_result(tmp_path: Path) -> None:
+    epochs = "trainer.epochs=4"
+    whole = tmp_path / "whole"
+    assert train(whole, epochs).returncode == 0
+    killed = tmp_path / "killed"
+    command = [sys.executable, str(ROOT / "train.py"), *TINY, f"paths.output_dir={killed}", epochs]
+    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    deadline = time.monotonic() + 120
+    while not (killed / "checkpoints/epoch-002.ckpt").exists() and time.monotonic() < deadline:
+        time.sleep(0.005)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert not (killed / "manifest.json").exists()
+    resumed = train(killed, epochs)
+    assert resumed.returncode == 0, resumed.stderr
+    assert "resuming" in resumed.stdout
+    for name in ("history.parquet", "scores.parquet"):
+        left, right = (pq.read_table(folder / name).to_pylist() for folder in (whole, killed))
+        assert _without_identity(left) == _without_identity(right)
+
+
+def _without_identity(rows: list[dict]) -> list[dict]:
+    return [{key: value for key, value in row.items() if key != "request_id"} for row in rows]
+
+
+def test_repeated_runs_give_mean_and_deviation(tmp_path: Path) -> None:
+    done = run(
+        "evaluate", *TINY, "decoding=sampled", "evaluation.runs=3", "decoding.max_new_tokens=4",
+        f"paths.output_dir={tmp_path / 'run'}",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    metrics = json.loads((tmp_path / "run/metrics.json").read_text())
+    assert metrics["evaluation/base/runs"] == 3
+    assert "evaluation/base/macro_f1_strict_sd" in metrics
+    assert len(pq.read_table(tmp_path / "run/scores.parquet")) == 24
+
+
+GOOD = {"id": "t1", "split": "train", "query": "q", "response": "r", "label": 1}
+PAIR = {"rationale": "Lawful: it is.", "counterfactual": "other", "pair_rationale": "{satisfying} is lawful."}
+BAD_ROWS = {
+    "empty response": ({**GOOD, **PAIR, "response": ""}, "row 2", "response"),
+    "label outside 0 and 1": ({**GOOD, **PAIR, "id": "t2", "label": 2}, "row 2", "label"),
+    "duplicate id": ({**GOOD, **PAIR, "response": "another"}, "row 2", "t1"),
+    "wrong column": ({"id": "t2", "split": "train", "query": "q", "reply": "r", "label": 1}, "row 2", "response"),
+    "test item in training": ({**GOOD, "id": "t2", "split": "test"}, "row 2", "t2"),
+}
+
+
+@pytest.mark.parametrize("name", BAD_ROWS)
+def test_bad_rows_end_in_one_message_with_file_and_row(name: str, tmp_path: Path) -> None:
+    row, place, word = BAD_ROWS[name]
+    path = tmp_path / "pool.jsonl"
+    path.write_text("".join(json.dumps(each) + "\n" for each in ({**GOOD, **PAIR}, row)), encoding="utf-8")
+    done = train(tmp_path / "run", f"data.path={path}")
+    assert done.returncode == 1
+    assert "pool.jsonl" in done.stderr
+    assert place in done.stderr
+    assert word in done.stderr
+    assert "Traceback" not in done.stderr
+    assert json.loads((tmp_path / "run/manifest.json").read_text())["status"] == "failed"
+    assert not (tmp_path / "run/adapter").exists()
+
+
+def test_bytes_that_are_not_utf8_are_named_by_offset(tmp_path: Path) -> None:
+    path = tmp_path / "pool.jsonl"
+    path.write_bytes(json.dumps(GOOD).encode() + b"\n\xff\xfe\n")
+    done = train(tmp_path / "run", f"data.path={path}")
+    assert done.returncode == 1
+    assert "pool.jsonl" in done.stderr
+    assert str(len(json.dumps(GOOD)) + 1) in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    done = train(tmp_path / "run", f"data.path={tmp_path / 'absent.jsonl'}")
+    assert done.returncode == 1
+    assert "absent.jsonl" in done.stderr
+    assert "data.path" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_rows_longer_than_the_limit_are_cut_and_counted(tmp_path: Path) -> None:
+    done = train(tmp_path / "run", "trainer.max_length=1150")
+    assert done.returncode == 0, done.stderr
+    metrics = json.loads((tmp_path / "run/metrics.json").read_text())
+    assert 0 < metrics["train/rows_cut"] <= metrics["train/rows"]
+    assert "training rows lost" in done.stdout
+    assert "training rows lost" in (tmp_path / "run/report.html").read_text()
+
+
+@pytest.mark.skipif(not SHARED.is_dir(), reason="the public data samples are not beside the repository")
+def test_do_not_answer_trains_from_its_public_files(tmp_path: Path) -> None:
+    done = train(tmp_path / "run", "data=do_not_answer", f"data.path={SHARED / 'do_not_answer'}")
+    assert done.returncode == 0, done.stderr
+    metrics = json.loads((tmp_path / "run/metrics.json").read_text())
+    assert metrics["evaluation/after/n"] == 8
+    assert metrics["train/rows_without_rationale"] == metrics["train/rows"]
