@@ -1,4 +1,4 @@
-"""The entry points as a user runs them, on the tiny model: what they leave behind, again, after a kill, on bad input."""
+"""The entry points as a user runs them, on the tiny model: results, the same again, after a kill, on bad input."""
 
 import json
 import os
@@ -44,7 +44,7 @@ def test_training_leaves_the_run_folder_of_the_house(trained: tuple[Path, subpro
     assert [row["judge"] for row in rows] == ["before"] * 8 + ["after"] * 8
     metrics = json.loads((folder / "metrics.json").read_text())
     assert metrics["evaluation/before/n"] == metrics["evaluation/after/n"] == metrics["evaluation/tfidf/n"] == 8
-    assert metrics["train/mixture_w"] == pytest.approx(1 / 3)
+    assert metrics["train/mixture_w"] == 0.5
     assert "validation/pairwise_loss" in metrics
 
 
@@ -134,26 +134,26 @@ def test_repeated_runs_give_mean_and_deviation(tmp_path: Path) -> None:
     assert len(pq.read_table(tmp_path / "run/scores.parquet")) == 24
 
 
-GOOD = {"id": "t1", "split": "train", "query": "q", "response": "r", "label": 1}
-PAIR = {"rationale": "Lawful: it is.", "counterfactual": "other", "pair_rationale": "{satisfying} is lawful."}
+SAMPLE = (ROOT / "judgelab/data/samples/criminality.jsonl").read_text(encoding="utf-8")
+FIRST_TEST = next(row for row in map(json.loads, SAMPLE.splitlines()) if row["split"] == "test")
+GOOD = {"id": "x-1", "split": "train", "query": "q", "response": "r", "label": 1, "counterfactual": "c"}
 BAD_ROWS = {
-    "empty response": ({**GOOD, **PAIR, "response": ""}, "row 2", "response"),
-    "label outside 0 and 1": ({**GOOD, **PAIR, "id": "t2", "label": 2}, "row 2", "label"),
-    "duplicate id": ({**GOOD, **PAIR, "response": "another"}, "row 2", "t1"),
-    "wrong column": ({"id": "t2", "split": "train", "query": "q", "reply": "r", "label": 1}, "row 2", "response"),
-    "test item in training": ({**GOOD, "id": "t2", "split": "test"}, "row 2", "t2"),
+    "empty response": ({**GOOD, "response": ""}, "response"),
+    "label outside 0 and 1": ({**GOOD, "label": 2}, "label"),
+    "duplicate id": ({**GOOD, "id": "train-001"}, "train-001"),
+    "wrong column": ({"id": "x-1", "split": "train", "query": "q", "reply": "r", "label": 1}, "response"),
+    "test item in training": ({**FIRST_TEST, "id": "x-1", "split": "train", "counterfactual": "c"}, FIRST_TEST["id"]),
 }
 
 
 @pytest.mark.parametrize("name", BAD_ROWS)
 def test_bad_rows_end_in_one_message_with_file_and_row(name: str, tmp_path: Path) -> None:
-    row, place, word = BAD_ROWS[name]
+    row, word = BAD_ROWS[name]
     path = tmp_path / "pool.jsonl"
-    path.write_text("".join(json.dumps(each) + "\n" for each in ({**GOOD, **PAIR}, row)), encoding="utf-8")
-    done = train(tmp_path / "run", f"data.path={path}")
+    path.write_text(SAMPLE + json.dumps(row) + "\n", encoding="utf-8")
+    done = train(tmp_path / "run", f"data.path={path}", "data.limit=null")
     assert done.returncode == 1
-    assert "pool.jsonl" in done.stderr
-    assert place in done.stderr
+    assert "pool.jsonl, row 145" in done.stderr
     assert word in done.stderr
     assert "Traceback" not in done.stderr
     assert json.loads((tmp_path / "run/manifest.json").read_text())["status"] == "failed"
@@ -194,3 +194,16 @@ def test_do_not_answer_trains_from_its_public_files(tmp_path: Path) -> None:
     metrics = json.loads((tmp_path / "run/metrics.json").read_text())
     assert metrics["evaluation/after/n"] == 8
     assert metrics["train/rows_without_rationale"] == metrics["train/rows"]
+
+
+def test_two_data_parallel_processes_train_as_one_does(tmp_path: Path) -> None:
+    one, two = tmp_path / "one", tmp_path / "two"
+    assert train(one).returncode == 0
+    done = train(two, "hardware.devices=2", "hardware.strategy=ddp")
+    assert done.returncode == 0, done.stderr
+    left, right = (pq.read_table(folder / "history.parquet").to_pylist() for folder in (one, two))
+    assert len(left) == len(right) > 1
+    for row, other in zip(left, right, strict=True):
+        for name in ("train/loss", "train/gradient_norm", "train/target_tokens", "validation/loss"):
+            assert other[name] == (None if row[name] is None else pytest.approx(row[name], rel=1e-4))
+    assert not list(two.glob("**/*.part"))

@@ -22,7 +22,7 @@ class SampleSource(DataSource):
     """JSON lines with id, split, query, response, label and, in train rows, a counterfactual.
 
     The train and test parts are those of the file, validation is cut from train. Each train item gives one
-    pair with its counterfactual. `rationale` and `pair_rationale` are optional; further texts that the
+    pair with its counterfactual. `rationales` (a list) and `pair_rationale` are optional; further texts that the
     criterion's prompt shows are columns of their own. `path` null is the bundled sample of the criterion.
     """
 
@@ -78,8 +78,17 @@ def _item(row: Row, slots: Iterable[str]) -> Item:
         response=row.text("response"),
         label=row.choice("label", LABELS),
         slots={slot: row.text(slot) for slot in slots},
-        rationales=(row.text("rationale"),) if "rationale" in row.values else (),
+        rationales=_rationales(row),
     )
+
+
+def _rationales(row: Row) -> tuple[str, ...]:
+    texts = row.values.get("rationales", [])
+    if not isinstance(texts, list) or not all(isinstance(text, str) and text.strip() for text in texts):
+        raise DataError(f"{row.place}: 'rationales' must be a list of texts, none of them empty")
+    if len(set(texts)) < len(texts):
+        raise DataError(f"{row.place}: 'rationales' repeats a text; the rationales of an item are distinct")
+    return tuple(texts)
 
 
 def _pair(row: Row, item: Item) -> Pair:

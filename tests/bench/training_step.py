@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 import psutil
 import torch
@@ -27,6 +28,19 @@ from judgelab.training.prefix_tree import Example
 
 ROWS = 16
 OVERRIDES = ["experiment=cpa_criminality", "hardware=cpu", "model.lora.dropout=0", "trainer.batch_size=16"]
+
+
+@dataclass(frozen=True)
+class Steps:
+    """Seconds of the timed steps, the loss, and the adapter's gradient."""
+
+    seconds: list[float]
+    loss: float
+    gradient: torch.Tensor
+
+    @property
+    def median(self) -> float:
+        return statistics.median(self.seconds)
 
 
 class PeakMemory:
@@ -63,7 +77,7 @@ def prepare() -> tuple[TrainingJob, list[Example]]:
     return job, list(epoch_batches(job.train, ROWS, True, config.seed, 0)[0])
 
 
-def judgelab_steps(job: TrainingJob, rows: list[Example], repeats: int) -> tuple[list[float], float, torch.Tensor]:
+def judgelab_steps(job: TrainingJob, rows: list[Example], repeats: int) -> Steps:
     """Seconds of each step, loss and gradient; one untimed step first."""
     module = job.module.train()
     module.manual_backward = lambda loss: loss.backward()
@@ -76,7 +90,7 @@ def judgelab_steps(job: TrainingJob, rows: list[Example], repeats: int) -> tuple
         gradient = gradients(job.model)
         optimizer.step()
         seconds.append(time.perf_counter() - started)
-    return seconds[1:], loss, gradient
+    return Steps(seconds[1:], loss, gradient)
 
 
 class StepClock(TrainerCallback):
@@ -99,9 +113,7 @@ class StepClock(TrainerCallback):
             self.losses.append(logs["loss"])
 
 
-def trl_steps(
-    job: TrainingJob, rows: list[Example], repeats: int, micro_batch_size: int
-) -> tuple[list[float], float, torch.Tensor]:
+def trl_steps(job: TrainingJob, rows: list[Example], repeats: int, micro_batch_size: int) -> Steps:
     """The same for TRL, completion-only loss, padded batches, as the paper splits them."""
     tokens = [
         {
@@ -138,7 +150,7 @@ def trl_steps(
             callbacks=[clock],
         )
         trainer.train()
-    return clock.seconds[1:], clock.losses[-1], clock.gradient
+    return Steps(clock.seconds[1:], clock.losses[-1], clock.gradient)
 
 
 def job_tokenizer(job: TrainingJob) -> object:
@@ -151,38 +163,32 @@ def gradients(model: PeftModel) -> torch.Tensor:
     return torch.cat([p.grad.flatten().clone() for p in model.parameters() if p.grad is not None])
 
 
-def measured(
-    work: Callable[[], tuple[list[float], float, torch.Tensor]],
-) -> tuple[list[float], float, torch.Tensor, float]:
-    """The work's results with its peak memory."""
+def measured(work: Callable[[], Steps]) -> tuple[Steps, float]:
+    """The work's result with its peak memory in MiB."""
     memory = PeakMemory()
     with memory.watching():
-        seconds, loss, gradient = work()
-    return seconds, loss, gradient, memory.peak
+        steps = work()
+    return steps, memory.peak
 
 
 def main() -> None:
-    """Alternate both, print medians, the ratio, and how far loss and gradient differ."""
+    """Print both medians, the ratio, and how far loss and gradient differ."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--micro-batch-size", type=int, default=4, help="TRL's per-device batch; the paper's is 4")
     options = parser.parse_args()
     job, rows = prepare()
-    ours = measured(lambda: judgelab_steps(job, rows, options.repeats))
-    trl = measured(lambda: trl_steps(job, rows, options.repeats, options.micro_batch_size))
+    size = options.micro_batch_size
+    ours, our_peak = measured(lambda: judgelab_steps(job, rows, options.repeats))
+    theirs, their_peak = measured(lambda: trl_steps(job, rows, options.repeats, size))
     tokens = sum(len(row.token_ids) for row in rows)
     print(f"{ROWS} rows, {tokens} tokens, {torch.get_num_threads()} threads, {options.repeats} timed steps each")
-    for name, (seconds, loss, _, peak) in (
-        ("judgelab", ours),
-        (f"TRL {options.micro_batch_size}x{ROWS // options.micro_batch_size}", trl),
-    ):
-        each = ", ".join(f"{s:.2f}" for s in seconds)
-        print(
-            f"{name:10s} median {statistics.median(seconds):6.2f} s/step ({each}), loss {loss:.6f}, peak {peak:,.0f} MiB"
-        )
-    difference = torch.linalg.vector_norm(ours[2] - trl[2]) / torch.linalg.vector_norm(trl[2])
+    for name, steps, peak in (("judgelab", ours, our_peak), (f"TRL {size}x{ROWS // size}", theirs, their_peak)):
+        each = ", ".join(f"{seconds:.2f}" for seconds in steps.seconds)
+        print(f"{name:9s} {steps.median:6.2f} s/step ({each}), loss {steps.loss:.6f}, peak memory {peak:,.0f} MiB")
+    difference = torch.linalg.vector_norm(ours.gradient - theirs.gradient) / torch.linalg.vector_norm(theirs.gradient)
     print(f"relative gradient difference {difference.item():.1e}")
-    print(f"ratio {statistics.median(trl[0]) / statistics.median(ours[0]):.2f}")
+    print(f"ratio {theirs.median / ours.median:.2f}")
 
 
 if __name__ == "__main__":
