@@ -13,7 +13,7 @@ from transformers import PreTrainedModel, get_cosine_schedule_with_warmup
 from judgelab.config.schema import Attention, Condition, TrainerConfig
 from judgelab.data.records import Item, Pair
 from judgelab.run.randomness import derived_seed
-from judgelab.training.attention import attention_mask
+from judgelab.training.attention import attention_arguments
 from judgelab.training.examples import ExampleBuilder
 from judgelab.training.gradient_guard import check_lora_gradients
 from judgelab.training.losses import FormatLoss, format_losses, neftune_noise
@@ -63,7 +63,7 @@ class CausalLM(pl.LightningModule):
             embeddings = embeddings + neftune_noise(embeddings, tree.example_lengths, self.trainer_config.neftune_alpha)
         output = self.model(
             inputs_embeds=embeddings[None],
-            attention_mask=attention_mask(tree.subtree_ends, self.attention),
+            **attention_arguments(tree, self.attention),
             position_ids=tree.positions[None],
             logits_to_keep=tree.logit_nodes,
             use_cache=False,

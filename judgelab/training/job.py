@@ -8,11 +8,12 @@ from pathlib import Path
 from hydra.utils import get_class
 from peft import PeftModel
 
-from judgelab.config.schema import TrainRoot
+from judgelab.config.schema import Attention, TrainRoot
 from judgelab.data.records import Pool
 from judgelab.judges.rendering import Renderer
 from judgelab.models.base import BaseModel
 from judgelab.training.adapter import attach_lora
+from judgelab.training.attention import BRANCHES
 from judgelab.training.batches import ExampleBatches
 from judgelab.training.causal_lm import CausalLM
 from judgelab.training.examples import ExampleBuilder
@@ -43,6 +44,8 @@ class TrainingJob:
         counts = builder.counts.copy()
         validation = method.examples(builder, condition, pool.validation, pool.validation_pairs)
         model = attach_lora(base.model, config.model.lora, config.model.name, config.seed)
+        if config.hardware.attention is Attention.sdpa:
+            model.set_attn_implementation(BRANCHES)
         if config.hardware.gradient_checkpointing:
             model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})
         module = method(

@@ -40,7 +40,8 @@ class Example:
 class PrefixTree:
     """Token tree of a batch in depth-first order.
 
-    Shapes: N nodes, M nodes with a target, T targets (one per completion token of each example).
+    Shapes: N nodes, M nodes with a target, T targets (one per completion token of each example), and B
+    branches: an example whose path ends in nodes of its own, which start at `own_starts` in its path.
     Node q attends node k exactly when k is q itself or an ancestor, i.e. `k <= q < subtree_ends[k]`.
     `example_lengths` is, per node, the length of the longest example that passes through it.
     """
@@ -54,6 +55,8 @@ class PrefixTree:
     target_ids: Tensor  # [T] int64
     target_formats: tuple[str, ...]  # [T]
     target_is_verdict: Tensor  # [T] bool
+    paths: tuple[Tensor, ...]  # B of [length] int64, the nodes from the root to the example's end
+    own_starts: tuple[int, ...]  # B
     unshared_positions: int  # tokens of the batch without sharing and without padding
 
     @property
@@ -64,7 +67,7 @@ class PrefixTree:
     def to(self, device: torch.device) -> "PrefixTree":
         """The same tree with its tensors on a device."""
         moved: dict[str, Any] = {k: v.to(device) for k, v in vars(self).items() if isinstance(v, Tensor)}
-        return replace(self, **moved)
+        return replace(self, **moved, paths=tuple(path.to(device) for path in self.paths))
 
 
 def shared_length(left: Sequence[int], right: Sequence[int]) -> int:
@@ -86,6 +89,7 @@ def pack(examples: Sequence[Example]) -> PrefixTree:
     lengths: list[int] = []
     targets: list[tuple[int, int, str, bool]] = []
     path: list[int] = []
+    branches: list[tuple[list[int], int]] = []
     previous: tuple[int, ...] = ()
     for example in sorted(examples, key=lambda e: e.token_ids):
         ids = example.token_ids
@@ -100,10 +104,12 @@ def pack(examples: Sequence[Example]) -> PrefixTree:
         for node in path:
             lengths[node] = max(lengths[node], len(ids))
         targets += _targets(example, path)
+        if shared < len(ids):
+            branches.append((path, shared))
         previous = ids
     for node in path:
         ends[node] = len(tokens)
-    return _tensors(tokens, positions, ends, lengths, targets, sum(len(e.token_ids) for e in examples))
+    return _tensors(tokens, positions, ends, lengths, targets, branches, sum(len(e.token_ids) for e in examples))
 
 
 def _targets(example: Example, path: Sequence[int]) -> list[tuple[int, int, str, bool]]:
@@ -121,6 +127,7 @@ def _tensors(
     ends: list[int],
     lengths: list[int],
     targets: list[tuple[int, int, str, bool]],
+    branches: list[tuple[list[int], int]],
     unshared_positions: int,
 ) -> PrefixTree:
     logit_nodes = sorted({node for node, *_ in targets})
@@ -135,5 +142,7 @@ def _tensors(
         target_ids=torch.tensor([token for _, token, _, _ in targets]),
         target_formats=tuple(format_ for _, _, format_, _ in targets),
         target_is_verdict=torch.tensor([verdict for *_, verdict in targets]),
+        paths=tuple(torch.tensor(path) for path, _ in branches),
+        own_starts=tuple(start for _, start in branches),
         unshared_positions=unshared_positions,
     )

@@ -9,7 +9,7 @@ from torch import nn
 from judgelab.config.schema import Attention
 from judgelab.errors import TrainingError
 from judgelab.models.tiny import tiny_model
-from judgelab.training.attention import ancestor_mask, attention_mask
+from judgelab.training.attention import BRANCHES, ancestor_block_mask, attention_arguments, branches
 from judgelab.training.losses import format_losses
 from judgelab.training.prefix_tree import Example, PrefixTree, pack
 
@@ -39,9 +39,8 @@ def test_nodes_are_the_distinct_prefixes(batch: list[Example]) -> None:
 def test_attention_sees_exactly_ancestors(batch: list[Example]) -> None:
     tree = pack(batch)
     paths = _paths(tree)
-    mask = ancestor_mask(tree.subtree_ends)[0, 0]
     expected = [[q[: len(k)] == k for k in paths] for q in paths]
-    assert mask.tolist() == expected
+    assert _ancestors(tree).tolist() == expected
     assert tree.positions.tolist() == [len(path) - 1 for path in paths]
 
 
@@ -69,15 +68,35 @@ def test_lengths_are_those_of_the_longest_example_through_a_node(batch: list[Exa
     assert tree.example_lengths.tolist() == expected
 
 
+@given(batches())
+def test_branches_let_every_node_attend_its_ancestors_once(batch: list[Example]) -> None:
+    tree = pack(batch)
+    found = branches(tree)
+    assert found.queries.flatten()[found.rows].tolist() == list(range(tree.num_nodes))
+    attended = torch.zeros(tree.num_nodes, tree.num_nodes, dtype=torch.int64)
+    for node in range(tree.num_nodes):
+        branch, slot = divmod(int(found.rows[node]), found.queries.shape[1])
+        keys = found.keys[branch][found.mask[branch, 0, slot]]
+        attended[node].index_add_(0, keys, torch.ones_like(keys))
+    assert torch.equal(attended, _ancestors(tree).long())
+    assert bool(found.mask.any(dim=-1).all())
+
+
 @settings(max_examples=20, deadline=None)
 @given(batches())
-def test_block_mask_allows_the_same_pairs(batch: list[Example]) -> None:
+def test_the_block_mask_allows_the_same_pairs(batch: list[Example]) -> None:
     tree = pack(batch)
-    block = attention_mask(tree.subtree_ends, Attention.flex)
+    block = ancestor_block_mask(tree.subtree_ends)
     nodes = torch.arange(tree.num_nodes)
     zero = torch.tensor(0)
     allowed = [[bool(block.mask_mod(zero, zero, q, k)) for k in nodes] for q in nodes]
-    assert allowed == ancestor_mask(tree.subtree_ends)[0, 0].tolist()
+    assert allowed == _ancestors(tree).tolist()
+
+
+def _ancestors(tree: PrefixTree) -> torch.Tensor:
+    """Dense mask [N, N] by the documented rule: k <= q < subtree_ends[k]."""
+    nodes = torch.arange(tree.num_nodes)
+    return (nodes[None, :] <= nodes[:, None]) & (nodes[:, None] < tree.subtree_ends[None, :])
 
 
 def _paths(tree: PrefixTree) -> list[tuple[int, ...]]:
@@ -112,6 +131,7 @@ def test_loss_and_gradients_equal_the_padded_batch(name: str) -> None:
     model = tiny_model(seed=3)
     padded_loss = _padded_loss(model, batch)
     padded = _gradients(model, padded_loss)
+    model.set_attn_implementation(BRANCHES)
     tree_loss = _tree_loss(model, batch)
     tree = _gradients(model, tree_loss)
     assert tree_loss.item() == pytest.approx(padded_loss.item(), rel=1e-5)
@@ -134,7 +154,7 @@ def _tree_loss(model: nn.Module, batch: list[Example]) -> torch.Tensor:
     tree = pack(batch)
     logits = model(
         inputs_embeds=model.get_input_embeddings()(tree.token_ids)[None],
-        attention_mask=attention_mask(tree.subtree_ends, Attention.sdpa),
+        **attention_arguments(tree, Attention.sdpa),
         position_ids=tree.positions[None],
         logits_to_keep=tree.logit_nodes,
     ).logits[0]
