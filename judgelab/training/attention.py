@@ -80,12 +80,14 @@ def branch_attention(
         attn_mask=branches.mask,
         scale=scaling,
     )
-    return mixed.transpose(1, 2).flatten(0, 1)[branches.rows][None], None
+    return mixed.transpose(1, 2).flatten(0, 1).index_select(0, branches.rows)[None], None
 
 
 def _gathered(states: Tensor, nodes: Tensor) -> Tensor:
     """States [1, heads, N, d] of the nodes [B, K] as [B, heads, K, d]."""
-    return states[0].transpose(0, 1)[nodes].transpose(1, 2)
+    # The backward of index_select adds in a fixed order; that of indexing does not, and runs would not repeat.
+    picked = states[0].index_select(1, nodes.flatten())
+    return picked.unflatten(1, nodes.shape).transpose(0, 1)
 
 
 AttentionInterface.register(BRANCHES, branch_attention)
