@@ -44,7 +44,7 @@ def test_training_leaves_the_run_folder_of_the_house(trained: tuple[Path, subpro
     assert [row["judge"] for row in rows] == ["before"] * 8 + ["after"] * 8
     metrics = json.loads((folder / "metrics.json").read_text())
     assert metrics["evaluation/before/n"] == metrics["evaluation/after/n"] == metrics["evaluation/tfidf/n"] == 8
-    assert metrics["train/mixture_w"] == 0.5
+    assert metrics["train/mixture_w"] == pytest.approx(1 / 3)
     assert "validation/pairwise_loss" in metrics
 
 

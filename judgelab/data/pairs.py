@@ -7,7 +7,7 @@ from judgelab.data.records import Item, Pair
 from judgelab.run.randomness import derived_seed
 
 
-def counterfactual_pair(item: Item, counterfactual: str, rationale: str = "") -> Pair:
+def counterfactual_pair(item: Item, counterfactual: str, reasons: tuple[str, str] | None = None) -> Pair:
     """An item beside its label-flipped rewriting: the satisfying text is the response when its label is 1."""
     texts = (item.response, counterfactual) if item.label == 1 else (counterfactual, item.response)
     return Pair(
@@ -17,7 +17,7 @@ def counterfactual_pair(item: Item, counterfactual: str, rationale: str = "") ->
         other=texts[1],
         item_ids=(item.item_id,),
         slots=item.slots,
-        rationale=rationale,
+        reasons=reasons,
     )
 
 

@@ -24,8 +24,8 @@ class Item:
 class Pair:
     """Two responses to one query with opposite labels: the pairwise view of CPA §4.
 
-    `rationale` may name the responses by the placeholders {satisfying} and {other}. `item_ids` are the
-    pointwise items that the pair was made from: one for a counterfactual, two for a natural pair.
+    `reasons` says of the satisfying and of the other response what following it means and what decides. `item_ids`
+    are the pointwise items that the pair was made from: one for a counterfactual, two for a natural pair.
     """
 
     pair_id: str
@@ -34,7 +34,7 @@ class Pair:
     other: str
     item_ids: tuple[str, ...]
     slots: Mapping[str, str] = field(default_factory=dict)
-    rationale: str = ""
+    reasons: tuple[str, str] | None = None
 
 
 @dataclass(frozen=True)

@@ -22,8 +22,9 @@ class SampleSource(DataSource):
     """JSON lines with id, split, query, response, label and, in train rows, a counterfactual.
 
     The train and test parts are those of the file, validation is cut from train. Each train item gives one
-    pair with its counterfactual. `rationales` (a list) and `pair_rationale` are optional; further texts that the
-    criterion's prompt shows are columns of their own. `path` null is the bundled sample of the criterion.
+    pair with its counterfactual. `rationales` (a list) and `pair_reasons` (what following the satisfying and the
+    other response means) are optional; further texts that the criterion's prompt shows are columns of their own.
+    `path` null is the bundled sample of the criterion.
     """
 
     def load(self, criterion_name: str, slots: tuple[str, ...], seed: int) -> Pool:
@@ -95,8 +96,17 @@ def _pair(row: Row, item: Item) -> Pair:
     counterfactual = row.text("counterfactual")
     if counterfactual == item.response:
         raise DataError(f"{row.place}: 'counterfactual' equals 'response'; it must carry the other label")
-    rationale = row.text("pair_rationale") if "pair_rationale" in row.values else ""
-    return counterfactual_pair(item, counterfactual, rationale)
+    return counterfactual_pair(item, counterfactual, _reasons(row))
+
+
+def _reasons(row: Row) -> tuple[str, str] | None:
+    reasons = row.values.get("pair_reasons")
+    if reasons is None:
+        return None
+    match reasons:
+        case [str(satisfying), str(other)] if satisfying.strip() and other.strip():
+            return satisfying, other
+    raise DataError(f"{row.place}: 'pair_reasons' must be two texts, of the satisfying and of the other response")
 
 
 def _places(rows: Iterable[Row]) -> dict[str, str]:

@@ -10,7 +10,6 @@ from judgelab.errors import ConfigError, DataError
 from judgelab.run.randomness import sha256_text
 
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
-_RESPONSE_NAME = re.compile(r"\{(satisfying|other)\}")
 
 
 class Segment(NamedTuple):
@@ -106,9 +105,12 @@ def target_text(fmt: FormatConfig, verdict: str, rationale: str) -> str:
     return f"{rationale}\n{answer}" if rationale else answer
 
 
-def name_responses(rationale: str, satisfying_first: bool) -> str:
-    """A pair's rationale with {satisfying} and {other} named by the slots in which the responses stand."""
-    names = {"satisfying": "Response A", "other": "Response B"}
-    if not satisfying_first:
-        names = {"satisfying": "Response B", "other": "Response A"}
-    return _RESPONSE_NAME.sub(lambda match: names[match[1]], rationale)
+def pair_rationale(reasons: tuple[str, str] | None, satisfying_first: bool) -> str:
+    """The rationale of a pairwise target, Response A first whichever it is; empty where there are no reasons.
+
+    It opens with what the pointwise rationale of Response A says, so that the formats teach each other.
+    """
+    if reasons is None:
+        return ""
+    first, second = reasons if satisfying_first else reversed(reasons)
+    return f"Following Response A means {first}. Following Response B means {second}."

@@ -5,6 +5,7 @@ an example adds to the tree attend its own path only, so the cost stays that of 
 """
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import torch
@@ -24,30 +25,67 @@ BRANCHES = "prefix_tree"
 
 @dataclass(frozen=True)
 class Branches:
-    """B branches padded to U own nodes and L path nodes.
+    """B branches of similar length, padded to U own nodes and L path nodes.
 
-    `queries` [B, U] and `keys` [B, L] are nodes; `mask` [B, 1, U, L] is true where a query's path holds the key;
-    `rows` [N] is where each node stands in the flattened queries. Padding repeats the last node of its branch, so
-    that no query is without a key.
+    `queries` [B, U] and `keys` [B, L] are nodes; `mask` [B, 1, U, L] is true where a query's path holds the key.
+    Padding repeats the last node of its branch, so that no query is without a key.
     """
 
     queries: Tensor
     keys: Tensor
     mask: Tensor
+
+
+@dataclass(frozen=True)
+class BranchGroups:
+    """All branches of a tree, grouped by length; `rows` [N] is each node's place in the groups' flattened queries."""
+
+    groups: tuple[Branches, ...]
     rows: Tensor
 
 
-def branches(tree: PrefixTree) -> Branches:
-    """The branches of a tree."""
-    queries = [path[start:] for path, start in zip(tree.paths, tree.own_starts, strict=True)]
-    padded_queries, padded_keys = _padded(queries), _padded(list(tree.paths))
-    depth = torch.arange(padded_keys.shape[1], device=padded_keys.device)
-    mask = depth[None, None, :] <= tree.positions[padded_queries][:, :, None]
-    own = torch.arange(padded_queries.numel(), device=padded_queries.device).view(padded_queries.shape)
+def branches(tree: PrefixTree) -> BranchGroups:
+    """The branches of a tree, from one fork to the next."""
+    segments = sorted(_segments(tree), key=lambda segment: segment[1] - segment[0])
+    groups: list[list[tuple[int, int, Tensor]]] = []
+    for segment in segments:
+        # Padding costs at most half of a group: a long shared rubric does not lengthen every short response.
+        if groups and segment[1] - segment[0] <= 2 * (groups[-1][0][1] - groups[-1][0][0]):
+            groups[-1].append(segment)
+        else:
+            groups.append([segment])
     rows = torch.empty_like(tree.token_ids)
-    for branch, nodes in enumerate(queries):
-        rows[nodes] = own[branch, : nodes.numel()]
-    return Branches(padded_queries, padded_keys, mask[:, None], rows)
+    packed, offset = [], 0
+    for group in groups:
+        packed.append(_packed(group, tree.positions))
+        width = packed[-1].queries.shape[1]
+        for start, stop, path in group:
+            rows[path[start:stop]] = torch.arange(offset, offset + stop - start, device=rows.device)
+            offset += width
+    return BranchGroups(tuple(packed), rows)
+
+
+def _segments(tree: PrefixTree) -> list[tuple[int, int, Tensor]]:
+    """Stretches of nodes without a fork: start and stop depth, and a path that runs through them."""
+    owner = torch.empty_like(tree.token_ids)
+    for branch, (path, start) in enumerate(zip(tree.paths, tree.own_starts, strict=True)):
+        owner[path[start:]] = branch
+    cuts = [{start, path.numel()} for path, start in zip(tree.paths, tree.own_starts, strict=True)]
+    for path, start in zip(tree.paths, tree.own_starts, strict=True):
+        if start:
+            cuts[int(owner[path[start - 1]])].add(start)
+    found = []
+    for path, depths in zip(tree.paths, cuts, strict=True):
+        found += [(start, stop, path) for start, stop in pairwise(sorted(depths))]
+    return found
+
+
+def _packed(group: list[tuple[int, int, Tensor]], positions: Tensor) -> Branches:
+    queries = _padded([path[start:stop] for start, stop, path in group])
+    keys = _padded([path[:stop] for _, stop, path in group])
+    depth = torch.arange(keys.shape[1], device=keys.device)
+    mask = depth[None, None, :] <= positions[queries][:, :, None]
+    return Branches(queries, keys, mask[:, None])
 
 
 def _padded(nodes: list[Tensor]) -> Tensor:
@@ -63,7 +101,7 @@ def branch_attention(
     value: Tensor,
     attention_mask: Tensor | None,
     scaling: float | None = None,
-    branches: Branches | None = None,
+    branches: BranchGroups | None = None,
     **kwargs: Any,
 ) -> tuple[Tensor, None]:
     """Attention in the form that transformers calls; without branches (generation) it is plain SDPA.
@@ -72,15 +110,19 @@ def branch_attention(
     """
     if branches is None:
         return sdpa_attention_forward(module, query, key, value, attention_mask, scaling=scaling, **kwargs)
-    groups = module.num_key_value_groups
-    mixed = scaled_dot_product_attention(
-        _gathered(query, branches.queries),
-        repeat_kv(_gathered(key, branches.keys), groups),
-        repeat_kv(_gathered(value, branches.keys), groups),
-        attn_mask=branches.mask,
-        scale=scaling,
-    )
-    return mixed.transpose(1, 2).flatten(0, 1).index_select(0, branches.rows)[None], None
+    heads = module.num_key_value_groups
+    mixed = [
+        scaled_dot_product_attention(
+            _gathered(query, group.queries),
+            repeat_kv(_gathered(key, group.keys), heads),
+            repeat_kv(_gathered(value, group.keys), heads),
+            attn_mask=group.mask,
+            scale=scaling,
+        )
+        for group in branches.groups
+    ]
+    flat = torch.cat([each.transpose(1, 2).flatten(0, 1) for each in mixed])
+    return flat.index_select(0, branches.rows)[None], None
 
 
 def _gathered(states: Tensor, nodes: Tensor) -> Tensor:
@@ -100,7 +142,7 @@ def attention_arguments(tree: PrefixTree, attention: Attention) -> dict[str, Any
         return {"attention_mask": ancestor_block_mask(tree.subtree_ends)}
     found = branches(tree)
     # A four-dimensional mask is passed on as it is; the branches go to `branch_attention` by name.
-    return {"attention_mask": found.mask, "branches": found}
+    return {"attention_mask": found.groups[0].mask, "branches": found}
 
 
 def ancestor_block_mask(subtree_ends: Tensor) -> Any:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from judgelab.config.schema import CriterionConfig, FormatConfig
 from judgelab.data.records import Item, Pair
-from judgelab.judges.prompts import build_prompt, name_responses, target_text, verdict_of
+from judgelab.judges.prompts import build_prompt, pair_rationale, target_text, verdict_of
 from judgelab.judges.rendering import Renderer
 from judgelab.training.prefix_tree import Example
 
@@ -49,7 +49,7 @@ class ExampleBuilder:
                 (pair.query, first, second),
                 pair.slots,
                 score,
-                name_responses(pair.rationale, satisfying_first=bool(score)),
+                pair_rationale(pair.reasons, satisfying_first=bool(score)),
             )
             for pair in pairs
             for order, first, second, score in (

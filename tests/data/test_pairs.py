@@ -9,9 +9,9 @@ from judgelab.data.records import Item
 
 def test_the_satisfying_text_of_a_counterfactual_pair_is_the_one_with_label_1():
     good, bad = Item("g", "q", "good", 1, {"context": "c"}), Item("b", "q", "bad", 0)
-    kept = counterfactual_pair(good, "worse", "{satisfying} beats {other}")
+    kept = counterfactual_pair(good, "worse", ("is good", "is worse"))
     flipped = counterfactual_pair(bad, "better")
-    assert (kept.satisfying, kept.other, kept.rationale) == ("good", "worse", "{satisfying} beats {other}")
+    assert (kept.satisfying, kept.other, kept.reasons) == ("good", "worse", ("is good", "is worse"))
     assert (kept.item_ids, kept.slots) == (("g",), {"context": "c"})
     assert (flipped.satisfying, flipped.other) == ("better", "bad")
 

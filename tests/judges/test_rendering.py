@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from judgelab.config.compose import compose_config, typed
 from judgelab.config.schema import CriterionConfig, FormatConfig, TrainRoot
 from judgelab.errors import ConfigError, DataError
-from judgelab.judges.prompts import build_prompt, name_responses, prompt_sha, target_text, verdict_of
+from judgelab.judges.prompts import build_prompt, pair_rationale, prompt_sha, target_text, verdict_of
 from judgelab.judges.rendering import Renderer
 from judgelab.models.tiny import CHAT_TEMPLATE, tiny_tokenizer
 
@@ -156,9 +156,11 @@ def test_targets_and_names() -> None:
     assert target_text(CONFIG.format, "1", "Because.") == 'Because.\n{"score": 1}'
     assert target_text(CONFIG.pair_format, "B", "") == '{"winner": "B"}'
     assert verdict_of(CONFIG.format, 0.0) == "0"
-    rationale = "{satisfying} is lawful, {other} is not {really}."
-    assert name_responses(rationale, True) == "Response A is lawful, Response B is not {really}."
-    assert name_responses(rationale, False) == "Response B is lawful, Response A is not {really}."
+    reasons = ("paying, which is lawful", "forging, which is not")
+    first, second = "Following Response A means", "Following Response B means"
+    assert pair_rationale(reasons, True) == f"{first} paying, which is lawful. {second} forging, which is not."
+    assert pair_rationale(reasons, False) == f"{first} forging, which is not. {second} paying, which is lawful."
+    assert pair_rationale(None, True) == ""
 
 
 def test_the_prompt_hash_follows_rubric_and_template() -> None:

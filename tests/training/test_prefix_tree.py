@@ -1,5 +1,6 @@
 """Prefix trees against brute force, and their loss and gradients against the padded batch."""
 
+import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
@@ -72,14 +73,21 @@ def test_lengths_are_those_of_the_longest_example_through_a_node(batch: list[Exa
 def test_branches_let_every_node_attend_its_ancestors_once(batch: list[Example]) -> None:
     tree = pack(batch)
     found = branches(tree)
-    assert found.queries.flatten()[found.rows].tolist() == list(range(tree.num_nodes))
+    asked = [(group, branch, slot) for group in found.groups for branch, slot in np.ndindex(*group.queries.shape)]
     attended = torch.zeros(tree.num_nodes, tree.num_nodes, dtype=torch.int64)
-    for node in range(tree.num_nodes):
-        branch, slot = divmod(int(found.rows[node]), found.queries.shape[1])
-        keys = found.keys[branch][found.mask[branch, 0, slot]]
+    for node, place in enumerate(found.rows.tolist()):
+        group, branch, slot = asked[place]
+        assert int(group.queries[branch, slot]) == node
+        keys = group.keys[branch][group.mask[branch, 0, slot]]
         attended[node].index_add_(0, keys, torch.ones_like(keys))
     assert torch.equal(attended, _ancestors(tree).long())
-    assert bool(found.mask.any(dim=-1).all())
+    assert all(bool(group.mask.any(dim=-1).all()) for group in found.groups)
+
+
+@given(batches())
+def test_padding_never_takes_more_than_half_of_a_group(batch: list[Example]) -> None:
+    found = branches(pack(batch))
+    assert sum(group.queries.numel() for group in found.groups) <= 2 * found.rows.numel()
 
 
 @settings(max_examples=20, deadline=None)
