@@ -14,7 +14,7 @@ from torch.nn.attention.flex_attention import create_block_mask
 from torch.nn.functional import scaled_dot_product_attention
 from torch.nn.utils.rnn import pad_sequence
 from transformers import AttentionInterface, AttentionMaskInterface
-from transformers.integrations.sdpa_attention import repeat_kv, sdpa_attention_forward
+from transformers.integrations.sdpa_attention import sdpa_attention_forward
 from transformers.masking_utils import sdpa_mask
 
 from judgelab.config.schema import Attention
@@ -110,14 +110,14 @@ def branch_attention(
     """
     if branches is None:
         return sdpa_attention_forward(module, query, key, value, attention_mask, scaling=scaling, **kwargs)
-    heads = module.num_key_value_groups
     mixed = [
         scaled_dot_product_attention(
             _gathered(query, group.queries),
-            repeat_kv(_gathered(key, group.keys), heads),
-            repeat_kv(_gathered(value, group.keys), heads),
+            _gathered(key, group.keys),
+            _gathered(value, group.keys),
             attn_mask=group.mask,
             scale=scaling,
+            enable_gqa=True,
         )
         for group in branches.groups
     ]

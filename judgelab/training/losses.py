@@ -28,22 +28,29 @@ def format_losses(logits: Tensor, tree: PrefixTree) -> Mapping[str, FormatLoss]:
     `logits` [M, V] are those of `tree.logit_nodes`. A verdict is correct when its token has the highest
     logit given the reference rationale.
     """
-    rows = logits.float()
-    log_normalizer = torch.logsumexp(rows, dim=-1)
-    picked = rows[tree.target_rows, tree.target_ids]
-    nll = log_normalizer[tree.target_rows] - picked
-    hits = rows.detach().argmax(dim=-1)[tree.target_rows] == tree.target_ids
-    return {name: _select(name, nll, hits, tree) for name in sorted(set(tree.target_formats))}
+    rows = _target_logits(logits.float(), tree)
+    # Not cross_entropy: on CPUs its sum over a large vocabulary is off by 1e-5, which gradients then inherit.
+    nll = torch.logsumexp(rows, dim=-1) - rows.gather(1, tree.target_ids[:, None])[:, 0]
+    verdicts = tree.target_is_verdict
+    correct = torch.zeros_like(verdicts)
+    correct[verdicts] = rows.detach()[verdicts].argmax(dim=-1) == tree.target_ids[verdicts]
+    return {name: _select(name, nll, correct, tree) for name in sorted(set(tree.target_formats))}
 
 
-def _select(name: str, nll: Tensor, hits: Tensor, tree: PrefixTree) -> FormatLoss:
+def _target_logits(rows: Tensor, tree: PrefixTree) -> Tensor:
+    """Logits [T, V] of every target; they are `rows` itself, uncopied, unless completions of one prompt fork."""
+    if torch.equal(tree.target_rows, torch.arange(len(rows), device=rows.device)):
+        return rows
+    return rows.index_select(0, tree.target_rows)
+
+
+def _select(name: str, nll: Tensor, correct: Tensor, tree: PrefixTree) -> FormatLoss:
     chosen = torch.tensor([format_ == name for format_ in tree.target_formats], device=nll.device)
-    verdicts = chosen & tree.target_is_verdict
     return FormatLoss(
         nll_sum=nll[chosen].sum(),
         targets=int(chosen.sum()),
-        verdicts=int(verdicts.sum()),
-        correct_verdicts=int((hits & verdicts).sum()),
+        verdicts=int((chosen & tree.target_is_verdict).sum()),
+        correct_verdicts=int((chosen & correct).sum()),
     )
 
 
