@@ -14,12 +14,12 @@ def main(config: EvaluateRoot) -> None:
     from pathlib import Path
 
     from judgelab.evaluation.study import JudgeStudy
+    from judgelab.models.adapter import adapter_identity, load_adapter
     from judgelab.reporting.judge_report import report_evaluation
     from judgelab.run.folder import write_parquet
     from judgelab.run.run import start_run
     from judgelab.scoring.requests import Judge
     from judgelab.scoring.store import SCHEMA
-    from judgelab.training.adapter import adapter_identity, load_adapter
 
     with start_run("evaluate", config) as run:
         if run.finished:

@@ -14,12 +14,13 @@ def main(config: TrainRoot) -> None:
     from judgelab.evaluation.baselines import tfidf_verdicts
     from judgelab.evaluation.judging import evaluate_verdicts
     from judgelab.evaluation.study import JudgeStudy
+    from judgelab.models.adapter import adapter_identity
     from judgelab.reporting.judge_report import model_card, report_training
     from judgelab.run.folder import write_parquet
     from judgelab.run.run import start_run
     from judgelab.scoring.requests import Judge
     from judgelab.scoring.store import SCHEMA
-    from judgelab.training.adapter import adapter_identity, export_adapter
+    from judgelab.training.adapter import export_adapter
     from judgelab.training.callbacks import with_all_columns
     from judgelab.training.job import TrainingJob
 

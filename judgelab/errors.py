@@ -17,5 +17,9 @@ class RunFolderError(JudgelabError):
     """A run folder that is in use, or belongs to another run."""
 
 
+class ScoringError(JudgelabError):
+    """A scoring run in which some requests got no reply; the same command asks those again."""
+
+
 class TrainingError(JudgelabError):
     """A training run that would not learn what was asked (no target, no gradient, no step)."""

@@ -14,7 +14,7 @@ BASE = {"config", "run", "errors"}
 OWNERS = {
     "wandb": {"run/tracking.py"},
     "pytorch_lightning": "training/",
-    "vllm": set(),
+    "vllm": {"engines/vllm.py"},
     "apply_chat_template": {"judges/rendering.py"},
 }
 

@@ -9,6 +9,7 @@ from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from judgelab.config.explain import explained, unknown_key
+from judgelab.config.schema import ScoreRoot, TrainRoot
 from judgelab.errors import ConfigError
 
 
@@ -85,6 +86,18 @@ _RULES: dict[str, _Rule] = {
     "decoding.top_p": _PROBABILITY,
     "decoding.max_new_tokens": _COUNT,
     "evaluation.runs": _COUNT,
+    "data.min_characters": _NOT_NEGATIVE,
+    "data.max_characters": _COUNT,
+    "data.held_out": _NOT_NEGATIVE,
+    "engine.concurrency": _COUNT,
+    "engine.attempts": _COUNT,
+    "engine.timeout_s": _POSITIVE,
+    "engine.max_wait_s": _NOT_NEGATIVE,
+    "engine.price_per_million_prompt": _NOT_NEGATIVE,
+    "engine.price_per_million_completion": _NOT_NEGATIVE,
+    "scoring.repeats": _COUNT,
+    "scoring.rescored": _NOT_NEGATIVE,
+    "scoring.max_length": _COUNT,
     "logger.mode": _one_of("auto", "online", "offline", "disabled"),
     "logger.sample_rows": _NOT_NEGATIVE,
 }
@@ -95,9 +108,20 @@ def _check_ranges(config: DictConfig) -> None:
         value = OmegaConf.select(config, key)
         if value is not None and not holds(value):
             raise ConfigError(f"{key}={value}: expected {expected}")
-    if config.data.test_fraction + config.data.validation_fraction >= 1:
-        held_out = f"{config.data.test_fraction} + {config.data.validation_fraction}"
-        raise ConfigError(f"data.test_fraction + data.validation_fraction = {held_out}: leave rows to train on")
-    if config.evaluation.runs > 1 and config.decoding.temperature == 0:
-        runs = f"evaluation.runs={config.evaluation.runs} repeats the same reply at decoding.temperature=0"
-        raise ConfigError(f"{runs}: add decoding=sampled, or set evaluation.runs=1")
+    root = OmegaConf.get_type(config) or object
+    if issubclass(root, TrainRoot):
+        held_out = config.data.test_fraction + config.data.validation_fraction
+        if held_out >= 1:
+            raise ConfigError(f"data.test_fraction + data.validation_fraction = {held_out}: leave rows to train on")
+        _check_repeats("evaluation.runs", config.evaluation.runs, config.decoding.temperature)
+    if issubclass(root, ScoreRoot):
+        if not config.formats:
+            raise ConfigError("formats is empty: name at least one, such as +format@formats.likert5=likert5")
+        _check_repeats("scoring.repeats", config.scoring.repeats, config.decoding.temperature)
+
+
+def _check_repeats(key: str, repeats: int, temperature: float) -> None:
+    if repeats > 1 and temperature == 0:
+        raise ConfigError(
+            f"{key}={repeats} repeats the same reply at decoding.temperature=0: add decoding=sampled, or set {key}=1"
+        )

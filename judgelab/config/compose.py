@@ -14,14 +14,36 @@ from omegaconf import DictConfig, OmegaConf
 from judgelab.config.checks import checked
 from judgelab.config.explain import explained
 from judgelab.config.hardware import settled
-from judgelab.config.schema import EvaluateRoot, TrainRoot
+from judgelab.config.schema import EvaluateRoot, ScoreRoot, StudyRoot, TrainRoot
+from judgelab.config.verdicts import logistic_scale, scale, signed_scale
 from judgelab.data.aegis2 import Aegis2
+from judgelab.data.candidates import CandidateSource
+from judgelab.data.candidates_file import CandidatesFile
 from judgelab.data.do_not_answer import DoNotAnswer
+from judgelab.data.mt_bench import MTBench
+from judgelab.data.pool_sample import PoolSample
+from judgelab.data.prometheus import Prometheus
 from judgelab.data.sample import SampleSource
+from judgelab.data.source import DataSource
+from judgelab.data.ultrafeedback import UltraFeedback
+from judgelab.engines.config import EngineConfig, HFConfig, VLLMConfig
+from judgelab.engines.server_config import ServerConfig
 
 ROOT = Path(__file__).resolve().parents[2]
 CONF = ROOT / "conf"
 SWEEPS = ROOT / "sweeps"
+# The dataclass beside each conf/data/NAME.yaml and conf/engine/NAME.yaml.
+DATA: dict[str, type[DataSource | CandidateSource]] = {
+    "sample": SampleSource,
+    "do_not_answer": DoNotAnswer,
+    "aegis2": Aegis2,
+    "pool_sample": PoolSample,
+    "ultrafeedback": UltraFeedback,
+    "prometheus": Prometheus,
+    "mt_bench": MTBench,
+    "candidates_file": CandidatesFile,
+}
+ENGINES: dict[str, type[EngineConfig]] = {"hf": HFConfig, "vllm": VLLMConfig, "server": ServerConfig}
 
 
 class SweepsOnSearchPath(SearchPathPlugin):
@@ -37,10 +59,14 @@ def prepare_hydra() -> None:
     store = ConfigStore.instance()
     store.store("train_schema", TrainRoot)
     store.store("evaluate_schema", EvaluateRoot)
-    store.store("sample_schema", SampleSource, group="data")
-    store.store("do_not_answer_schema", DoNotAnswer, group="data")
-    store.store("aegis2_schema", Aegis2, group="data")
+    store.store("score_schema", ScoreRoot)
+    for name, engine in ENGINES.items():
+        store.store(f"{name}_schema", engine, group="engine")
+    for name, source in DATA.items():
+        store.store(f"{name}_schema", source, group="data")
     OmegaConf.register_new_resolver("at", _option_at, replace=True)
+    for resolver in (scale, signed_scale, logistic_scale):
+        OmegaConf.register_new_resolver(resolver.__name__, resolver, replace=True)
     if SweepsOnSearchPath not in Plugins.instance().discover(SearchPathPlugin):
         Plugins.instance().register(SweepsOnSearchPath)
 
@@ -57,9 +83,9 @@ def compose_config(stage: str, overrides: Sequence[str]) -> DictConfig:
     return checked(composed, named)
 
 
-def typed(config: DictConfig) -> TrainRoot | EvaluateRoot:
-    """The dataclasses of a resolved configuration."""
-    return cast("TrainRoot | EvaluateRoot", OmegaConf.to_object(config))
+def typed(config: DictConfig) -> StudyRoot:
+    """The dataclasses of a resolved configuration; the root is that of the stage."""
+    return cast("StudyRoot", OmegaConf.to_object(config))
 
 
 def _option_at(hardware: str, debug: str, paper: str, laptop: str, tiny: str) -> str:

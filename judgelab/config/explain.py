@@ -10,7 +10,7 @@ from hydra.errors import HydraException, MissingConfigException
 from omegaconf.errors import ConfigAttributeError, ConfigKeyError, OmegaConfBaseException, ValidationError
 from yaml import YAMLError
 
-from judgelab.config.schema import EvaluateRoot
+from judgelab.config.schema import ROOTS
 from judgelab.errors import ConfigError
 
 GROUPS_BESIDE_THE_ROOT = ("experiment", "debug", "sweep")
@@ -43,7 +43,7 @@ def unknown_key(key: str, owner: Any, overrides: Sequence[str], where: str = "")
     known = [f"{prefix}.{name}" if prefix else name for name in siblings]
     if not prefix:
         known += GROUPS_BESIDE_THE_ROOT
-    near = _nearest(key, known) or _nearest(key, _keys_of(EvaluateRoot))
+    near = _nearest(key, known) or _nearest(key, (name for root in ROOTS for name in _keys_of(root)))
     choices = f"{prefix or 'the root'} has {', '.join(siblings)}"
     return ConfigError(f"{where}{_typed_as(key, overrides)}: there is no key {key!r}{near or f'; {choices}'}")
 
@@ -112,7 +112,7 @@ def _nearest(name: str, known: Iterable[str]) -> str:
 
 
 def _root_names() -> list[str]:
-    return [field.name for field in dataclasses.fields(EvaluateRoot)]
+    return sorted({field.name for root in ROOTS for field in dataclasses.fields(root)})
 
 
 def _keys_of(node: Any, prefix: str = "") -> Iterator[str]:

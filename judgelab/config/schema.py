@@ -6,7 +6,9 @@ from typing import Any
 
 from omegaconf import MISSING
 
+from judgelab.data.candidates import CandidateSource
 from judgelab.data.source import DataSource
+from judgelab.engines.config import EngineConfig
 
 
 class Origin(Enum):
@@ -38,14 +40,26 @@ class ModelConfig:
     lora: LoraConfig = field(default_factory=LoraConfig)
 
 
+class Comparison(Enum):
+    """What a candidate is set beside when a pool is scored (Format paper §2)."""
+
+    none = "none"  # it is judged alone
+    anchor = "anchor"  # one candidate of its prompt, of upper-middle reference
+    all_pairs = "all_pairs"  # every other candidate of its prompt
+
+
 @dataclass
 class FormatConfig:
-    """How a judge is asked and answers: prompt text, verdict key, allowed verdicts with their scores."""
+    """How a judge is asked and answers: prompt text, verdict key, allowed verdicts with their scores.
+
+    Under a format that compares, a verdict and its score are those of Response A.
+    """
 
     name: str = MISSING
     template: str = MISSING
     verdict_key: str = MISSING
     verdicts: dict[str, float] = field(default_factory=dict)
+    comparison: Comparison = Comparison.none
 
 
 @dataclass
@@ -146,13 +160,6 @@ class EvaluationConfig:
 
 
 @dataclass
-class EngineConfig:
-    """The engine that answers requests."""
-
-    _target_: str = MISSING
-
-
-@dataclass
 class LoggerConfig:
     """Weights & Biases: a view of the run folder. `auto` is online where a key is set, else offline."""
 
@@ -173,13 +180,21 @@ class PathsConfig:
 
 
 @dataclass
-class TrainRoot:
-    """Root of `train.py`."""
+class StudyRoot:
+    """What every stage's root has: which study it is, where it runs, where its results go."""
 
     name: str = MISSING
     question: str = MISSING
     seed: int = 42
     hardware: HardwareConfig = field(default_factory=HardwareConfig)
+    logger: LoggerConfig = field(default_factory=LoggerConfig)
+    paths: PathsConfig = field(default_factory=PathsConfig)
+
+
+@dataclass
+class TrainRoot(StudyRoot):
+    """Root of `train.py`."""
+
     model: ModelConfig = field(default_factory=ModelConfig)
     data: DataSource = field(default_factory=DataSource)
     criterion: CriterionConfig = field(default_factory=CriterionConfig)
@@ -187,11 +202,8 @@ class TrainRoot:
     pair_format: FormatConfig = field(default_factory=FormatConfig)
     method: MethodConfig = field(default_factory=MethodConfig)
     trainer: TrainerConfig = field(default_factory=TrainerConfig)
-    engine: EngineConfig = field(default_factory=EngineConfig)
     decoding: DecodingConfig = field(default_factory=DecodingConfig)
     evaluation: EvaluationConfig = field(default_factory=EvaluationConfig)
-    logger: LoggerConfig = field(default_factory=LoggerConfig)
-    paths: PathsConfig = field(default_factory=PathsConfig)
 
 
 @dataclass
@@ -199,3 +211,38 @@ class EvaluateRoot(TrainRoot):
     """Root of `evaluate.py`: the same study, with the adapter to judge with (null: the base model)."""
 
     adapter: str | None = None
+
+
+class Schedule(Enum):
+    """Which response sits in slot A when two are compared."""
+
+    listing = "listing"  # the candidate before its anchor, the earlier-listed before the later (the paper's)
+    balanced = "balanced"  # one order per comparison, drawn by seed
+    both = "both"  # each comparison in both orders
+
+
+@dataclass
+class ScoringConfig:
+    """How a pool is scored: lengths in tokens; `rescored` requests are asked a second time for the flip rate."""
+
+    schedule: Schedule = Schedule.listing
+    repeats: int = 1
+    rescored: int = 0
+    max_length: int = MISSING
+
+
+@dataclass
+class ScoreRoot(StudyRoot):
+    """Root of `score.py`: one judge over one pool, under every format of `formats`."""
+
+    model: ModelConfig = field(default_factory=ModelConfig)
+    adapter: str | None = None
+    data: CandidateSource = field(default_factory=CandidateSource)
+    criterion: CriterionConfig = field(default_factory=CriterionConfig)
+    formats: dict[str, FormatConfig] = field(default_factory=dict)
+    engine: EngineConfig = field(default_factory=EngineConfig)
+    decoding: DecodingConfig = field(default_factory=DecodingConfig)
+    scoring: ScoringConfig = field(default_factory=ScoringConfig)
+
+
+ROOTS: tuple[type[StudyRoot], ...] = (TrainRoot, EvaluateRoot, ScoreRoot)

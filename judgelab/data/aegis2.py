@@ -1,12 +1,11 @@
 """Aegis 2.0: prompts and responses with safety labels, from the hub or from local files."""
 
-import hashlib
-import json
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from judgelab.data.hub import hub_table
 from judgelab.data.pairs import natural_pairs, touching
 from judgelab.data.reading import json_table, read_bytes
 from judgelab.data.records import Item, Pool
@@ -67,7 +66,7 @@ class Aegis2(DataSource):
 
     def _table(self, name: str) -> Table:
         if self.path is None:
-            return _hub_table(self.repo, self.revision, name)
+            return hub_table(self.repo, self.revision, name, SETTING)
         file = Path(self.path) / name
         return json_table(str(file), read_bytes(file, SETTING))
 
@@ -80,20 +79,6 @@ class Aegis2(DataSource):
             )
         share = self.validation_fraction / (1 - self.validation_fraction)
         return drawn, limit(validation, round(self.train_items * share), seed)
-
-
-def _hub_table(repo: str, revision: str | None, name: str) -> Table:
-    from datasets import load_dataset  # costs seconds, and only the hub needs it
-
-    file = f"{repo}/{name}"
-    try:
-        # One call per file: the column types of one file need not fit the next one's.
-        loaded = load_dataset(repo, data_files={"rows": name}, split="rows", revision=revision)
-    except Exception as error:  # hub, HTTP and Arrow libraries each raise their own
-        raise DataError(f"{file}: cannot be had from the hub ({error}); set {SETTING}") from error
-    values = loaded.to_list()
-    digest = hashlib.sha256(json.dumps(values, sort_keys=True, default=str).encode()).hexdigest()
-    return Table(file, digest, tuple(Row(file, n, value) for n, value in enumerate(values, start=1)))
 
 
 def _items(table: Table, slots: tuple[str, ...], counts: Counter[str], places: dict[str, str]) -> Items:

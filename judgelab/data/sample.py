@@ -62,7 +62,8 @@ class SampleSource(DataSource):
         if self.path is not None:
             return jsonl_table(self.path, read_bytes(Path(self.path), "data.path=FILE.jsonl"))
         folder = files("judgelab.data") / "samples"
-        existing = sorted(entry.name.removesuffix(".jsonl") for entry in folder.iterdir())
+        named = {entry.name.removesuffix(".jsonl") for entry in folder.iterdir()}
+        existing = sorted(named - {"pool"})  # the bundled pool of candidates carries no labels
         if criterion_name not in existing:
             raise DataError(
                 f"data=sample has no bundled sample for criterion {criterion_name!r}, only for "

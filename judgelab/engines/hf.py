@@ -1,17 +1,21 @@
 """The in-process engine on transformers' generate: for CPUs, tests and the model that was just trained."""
 
 import copy
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
+from pathlib import Path
 from typing import Any
 
 import torch
+from peft import PeftModel
 from torch import Tensor
 from transformers import Cache, LogitsProcessor, LogitsProcessorList, TopPLogitsWarper
 
-from judgelab.config.schema import DecodingConfig
-from judgelab.engines.base import Reply, Request
+from judgelab.config.schema import DecodingConfig, ScoreRoot
+from judgelab.engines.base import Reply, Request, StartedJudge
 from judgelab.engines.prefixes import PrefixGroup, batches, prefix_groups, shared_length
 from judgelab.judges.rendering import Renderer
+from judgelab.models.adapter import adapter_identity, check_base
+from judgelab.models.base import check_context, load_base
 
 
 class HFEngine:
@@ -24,7 +28,7 @@ class HFEngine:
     def __init__(self, model: Any, renderer: Renderer, batch_size: int) -> None:
         self.model, self.renderer, self.batch_size = model, renderer, batch_size
 
-    def generate(self, requests: Sequence[Request], decoding: DecodingConfig) -> Iterator[Reply]:
+    def generate(self, requests: Sequence[Request], decoding: DecodingConfig) -> Generator[Reply]:
         """Answer all requests; greedy where the temperature is 0."""
         if not requests:
             return
@@ -34,6 +38,10 @@ class HFEngine:
         shared = self._read_shared(prompts[0][:base])
         for groups in batches(prefix_groups(prompts, self.batch_size), self.batch_size):
             yield from self._batch(requests, groups, base, shared, decoding)
+
+    def note(self) -> str:
+        """Nothing beside the rate."""
+        return ""
 
     @torch.inference_mode()
     def _read_shared(self, ids: Sequence[int]) -> Cache | None:
@@ -111,6 +119,22 @@ class HFEngine:
         stops = [index for index, token in enumerate(completion) if token in self.renderer.stop_ids]
         length = stops[0] + 1 if stops else len(completion)
         return Reply(request.request_id, self.renderer.decode(completion), not stops, length)
+
+
+def start_hf(config: ScoreRoot) -> StartedJudge:
+    """Model and tokenizer in memory, with the adapter on it where one is given."""
+    base = load_base(config.model, config.hardware, config.seed)
+    renderer = Renderer(base.tokenizer, config.model.chat_template_kwargs)
+    check_context(config.model.name, base.model.config.max_position_embeddings, config.scoring.max_length)
+    model, identity = base.model, base.identity
+    if config.adapter is not None:
+        folder = Path(config.adapter)
+        check_base(folder, base.identity)
+        model = PeftModel.from_pretrained(model, str(folder)).eval()
+        identity = f"{identity}+{adapter_identity(folder)}"
+    model = model.to("cuda" if config.hardware.accelerator == "cuda" else "cpu")
+    batch_size = config.hardware.engine_batch_size
+    return StartedJudge(HFEngine(model, renderer, batch_size), renderer, identity, 8 * batch_size)
 
 
 class SeededSampling(LogitsProcessor):

@@ -4,18 +4,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from hydra.utils import get_class
-
 from judgelab.config.schema import TrainRoot
 from judgelab.data.records import Pool
+from judgelab.engines.hf import HFEngine
 from judgelab.evaluation.judging import Evaluation, evaluate_rows
 from judgelab.judges.prompts import prompt_sha
 from judgelab.judges.rendering import Renderer
+from judgelab.models.adapter import JudgeCard
 from judgelab.models.base import BaseModel, load_base
-from judgelab.scoring.requests import Judge, pointwise_requests
-from judgelab.scoring.score import score
-from judgelab.scoring.store import ScoreStore
-from judgelab.training.adapter import JudgeCard
+from judgelab.scoring.requests import Asking, Judge
+from judgelab.scoring.score import Progress, score
+from judgelab.scoring.store import ReplyStore
 
 
 @dataclass(frozen=True)
@@ -53,19 +52,11 @@ class JudgeStudy:
         """Judge every test item once per run; replies that the shards already hold are not asked again."""
         config = self.config
         model = model.to("cuda" if config.hardware.accelerator == "cuda" else "cpu")
-        engine = get_class(config.engine._target_)(model, self.renderer, config.hardware.engine_batch_size)
-        requests = pointwise_requests(
-            self.pool.test,
-            judge,
-            config.criterion,
-            config.format,
-            self.renderer,
-            config.decoding,
-            config.evaluation.runs,
-            config.trainer.max_length,
-            config.seed,
-        )
-        store = ScoreStore(shards)
-        rows = score(requests, engine, config.format, config.decoding, store, f"judging ({judge.label})")
+        engine = HFEngine(model, self.renderer, config.hardware.engine_batch_size)
+        asking = Asking(judge, config.criterion, self.renderer, config.decoding, config.trainer.max_length, config.seed)
+        requests = asking.pointwise(self.pool.test, config.format, config.evaluation.runs)
+        formats = {config.format.name: config.format}
+        store, progress = ReplyStore(shards), Progress(f"judging ({judge.label})", len(requests), 0)
+        rows = score(requests, engine, formats, config.decoding, store, progress)
         evaluation = evaluate_rows(judge.label, self.pool.test, rows)
         return Judged(evaluation, rows, sum(r.cut_tokens > 0 for r in requests if r.repeat == 0))

@@ -22,10 +22,14 @@ _FIRST_SENTINEL = 0xF0000  # a private-use plane: no text that anyone writes
 
 @dataclass(frozen=True)
 class RenderedPrompt:
-    """Token ids of a prompt up to the start of the reply, and how many tokens of data were cut to fit."""
+    """A prompt up to the start of the reply, and how many tokens of data were cut to fit.
+
+    Token ids for a model whose tokenizer is at hand; for a hosted chat model the plain user message instead.
+    """
 
     ids: tuple[int, ...]
     cut_tokens: int
+    message: str = ""
 
 
 @dataclass(frozen=True)
@@ -34,6 +38,14 @@ class Completion:
 
     ids: tuple[int, ...]
     verdict_index: int
+
+
+class MessageRenderer:
+    """Prompts as the user message of a hosted chat model, whose tokenizer and template are its own."""
+
+    def render_prompt(self, prompt: Prompt, max_tokens: int) -> RenderedPrompt:
+        """The whole message; a host that finds it too long says so per request."""
+        return RenderedPrompt((), 0, "".join(segment.text for segment in prompt))
 
 
 class Renderer:

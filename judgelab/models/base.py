@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 from transformers import (
+    AutoConfig,
     AutoModelForCausalLM,
     AutoTokenizer,
     BitsAndBytesConfig,
@@ -35,9 +36,7 @@ def load_base(config: ModelConfig, hardware: HardwareConfig, seed: int) -> BaseM
     """Load the base model that the configuration names; raises ConfigError where it cannot be had."""
     if config.origin is Origin.tiny:
         return BaseModel(tiny_model(derived_seed(seed, "tiny model")), tiny_tokenizer(), f"tiny-{seed}")
-    name = config.name
-    if config.origin is Origin.embedded and not hub_is_reachable():
-        name = str(embedded_folder())
+    name = model_folder(config)
     options: dict[str, Any] = {"trust_remote_code": False, "revision": config.revision}
     try:
         tokenizer = AutoTokenizer.from_pretrained(name, **options)
@@ -48,9 +47,29 @@ def load_base(config: ModelConfig, hardware: HardwareConfig, seed: int) -> BaseM
             "check the name, the network and HF_HOME, set model.name to a local folder, "
             "or use model=smollm2_135m, which needs no hub"
         ) from error
-    # Only what came from a hub has a commit; a local folder is known by its weights.
-    identity = getattr(model.config, "_commit_hash", None) or _weights_hash(Path(name))
-    return BaseModel(model.eval(), tokenizer, f"{config.name}@{identity}")
+    return BaseModel(model.eval(), tokenizer, weights_identity(config, name))
+
+
+def model_folder(config: ModelConfig) -> str:
+    """What loaders are given: the hub id or local folder of the configuration, or that of the embedded model."""
+    if config.origin is Origin.embedded and not hub_is_reachable():
+        return str(embedded_folder())
+    return config.name
+
+
+def weights_identity(config: ModelConfig, folder: str) -> str:
+    """A model by content: the commit of what came from a hub, the hash of the weights of a local folder."""
+    commit = getattr(AutoConfig.from_pretrained(folder, revision=config.revision), "_commit_hash", None)
+    return f"{config.name}@{commit or _weights_hash(Path(folder))}"
+
+
+def check_context(name: str, positions: int, max_length: int) -> None:
+    """Raise ConfigError where a judge's context is shorter than what it is to read and write."""
+    if max_length > positions:
+        raise ConfigError(
+            f"scoring.max_length={max_length}: model.name={name} has a context of {positions} tokens; "
+            f"set scoring.max_length={positions} (longer responses are then cut and counted), or choose another judge"
+        )
 
 
 def _layout(hardware: HardwareConfig) -> dict[str, Any]:

@@ -155,6 +155,25 @@ def _canvas(width: float, height: float) -> tuple[Figure, Axes]:
     return figure, axes
 
 
+def histogram_figure(scores: Mapping[str, Sequence[float]]) -> Figure:
+    """How often each format gave each score: one row of bars per format, on a common axis from 0 to 1."""
+    figure = Figure(figsize=(7.2, 0.5 + 1.05 * len(scores)), dpi=PIXELS_PER_INCH, layout="constrained")
+    FigureCanvasAgg(figure)
+    rows = np.atleast_1d(figure.subplots(len(scores), 1, sharex=True))
+    for axes, (name, values) in zip(rows, scores.items(), strict=True):
+        levels, counts = np.unique(np.round(values, 9), return_counts=True)
+        axes.bar(levels, counts / max(counts.sum(), 1), width=0.008, color=LOSSES[1].color)
+        axes.set_ylabel(textwrap.fill(name, 12), rotation=0, ha="right", va="center")
+        axes.set_ylim(0, 1)
+        axes.set_yticks([0, 1], ["0", "1"])
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.spines[["left", "bottom"]].set_color(FAINT)
+        axes.tick_params(colors=MUTED, labelsize=8, labelcolor=INK)
+    rows[-1].set_xlim(-0.02, 1.02)
+    rows[-1].set_xlabel("score (bars: share of the scored responses)", color=MUTED, size=9)
+    return figure
+
+
 def save_figure(figure: Figure, folder: Path, name: str) -> Path:
     """Write folder/figures/name.png as a whole and return its path."""
     path = folder / "figures" / f"{name}.png"

@@ -1,13 +1,9 @@
 """What a person reads after a judge was trained or evaluated: tables, figures, warnings, metrics."""
 
 import json
-import shlex
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
-
-from omegaconf import OmegaConf
 
 from judgelab.config.schema import TrainRoot
 from judgelab.data.records import Pool
@@ -15,9 +11,9 @@ from judgelab.evaluation.classification import LABELS, UNPARSED
 from judgelab.evaluation.judging import Evaluation
 from judgelab.evaluation.study import Judged, JudgeStudy
 from judgelab.reporting.figures import confusion_figure, loss_figure, save_figure
-from judgelab.reporting.report import Report, write_report
-from judgelab.reporting.tables import Table, print_table
-from judgelab.run.run import Run, plain_config
+from judgelab.reporting.report import finish_report
+from judgelab.reporting.tables import Table
+from judgelab.run.run import Run
 from judgelab.training.job import TrainingJob
 
 JUDGES = {
@@ -176,7 +172,7 @@ def report_training(
     )
     tables = (judge_table(evaluations), epoch_table(history), data_table(study.pool))
     warnings = training_warnings(study.pool, job, (before, after))
-    finish_report(run.folder, config, tables, figures, warnings, facts)
+    finish_report(run.folder, config, tables, figures, warnings, facts, GLOSSARY)
 
 
 def report_evaluation(run: Run, config: TrainRoot, study: JudgeStudy, judged: Judged) -> None:
@@ -188,33 +184,7 @@ def report_evaluation(run: Run, config: TrainRoot, study: JudgeStudy, judged: Ju
     facts = (("model", config.model.name), ("data", config.data.name), ("hardware", config.hardware.name))
     tables = (judge_table((judged.evaluation,)), data_table(study.pool))
     figures = [_confusion_figure(run.folder, judged.evaluation, config)]
-    finish_report(run.folder, config, tables, figures, [], facts)
-
-
-def finish_report(
-    folder: Path,
-    config: TrainRoot,
-    tables: Sequence[Table],
-    figures: Sequence[tuple[str, Path]],
-    warnings: Sequence[str],
-    facts: Sequence[tuple[str, str]],
-) -> None:
-    """Write report.html and print the first table and the warnings."""
-    report = Report(
-        title=config.name,
-        question=config.question,
-        command=shlex.join(["python", Path(sys.argv[0]).name, *sys.argv[1:]]),
-        tables=tuple(tables),
-        figures=tuple(figures),
-        warnings=tuple(warnings),
-        facts=tuple(facts),
-        config_yaml=OmegaConf.to_yaml(OmegaConf.create(plain_config(config))),
-        glossary=GLOSSARY,
-    )
-    path = write_report(folder, report)
-    print_table(tables[0])
-    lines = [*(f"warning: {warning}" for warning in warnings), f"report: {path}"]
-    sys.stdout.write("\n".join(lines) + "\n")
+    finish_report(run.folder, config, tables, figures, [], facts, GLOSSARY)
 
 
 def _confusion_figure(folder: Path, evaluation: Evaluation, config: TrainRoot) -> tuple[str, Path]:

@@ -1,15 +1,21 @@
 """The report of a run: one HTML file that needs no other file, no script and no network."""
 
 import base64
+import shlex
 import struct
+import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from omegaconf import OmegaConf
 
+from judgelab.config.schema import StudyRoot
 from judgelab.reporting.figures import PIXELS_PER_INCH
-from judgelab.reporting.tables import Table, format_cell
+from judgelab.reporting.tables import Table, format_cell, print_table
 from judgelab.run.folder import write_atomic
+from judgelab.run.run import plain_config
 
 CSS_PIXELS_PER_INCH = 96
 HALF_ROW = 500  # CSS pixels
@@ -71,3 +77,30 @@ def inline_image(caption: str, path: Path) -> InlineImage:
         raise ValueError(f"{path}: the report's figure {caption!r} is not a PNG file")
     width, height = (side * CSS_PIXELS_PER_INCH // PIXELS_PER_INCH for side in struct.unpack(">II", data[16:24]))
     return InlineImage(caption, f"data:image/png;base64,{base64.b64encode(data).decode()}", width, height)
+
+
+def finish_report(
+    folder: Path,
+    config: StudyRoot,
+    tables: Sequence[Table],
+    figures: Sequence[tuple[str, Path]],
+    warnings: Sequence[str],
+    facts: Sequence[tuple[str, str]],
+    glossary: Sequence[tuple[str, str]],
+) -> None:
+    """Write report.html and print the first table and the warnings."""
+    report = Report(
+        title=config.name,
+        question=config.question,
+        command=shlex.join(["python", Path(sys.argv[0]).name, *sys.argv[1:]]),
+        tables=tuple(tables),
+        figures=tuple(figures),
+        warnings=tuple(warnings),
+        facts=tuple(facts),
+        config_yaml=OmegaConf.to_yaml(OmegaConf.create(plain_config(config))),
+        glossary=tuple(glossary),
+    )
+    path = write_report(folder, report)
+    print_table(tables[0])
+    lines = [*(f"warning: {warning}" for warning in warnings), f"report: {path}"]
+    sys.stdout.write("\n".join(lines) + "\n")

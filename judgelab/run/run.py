@@ -19,7 +19,7 @@ import yaml
 from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-from judgelab.config.schema import TrainRoot
+from judgelab.config.schema import StudyRoot
 from judgelab.errors import RunFolderError
 from judgelab.run.folder import FolderLock, changed_keys, config_hash, run_folder, write_atomic, write_json
 from judgelab.run.manifest import Record, command_line, read_manifest, write_manifest
@@ -74,7 +74,7 @@ class Terminated(SystemExit):
 
 
 @contextmanager
-def start_run(stage: str, config: TrainRoot) -> Iterator[Run]:
+def start_run(stage: str, config: StudyRoot) -> Iterator[Run]:
     """Hold a run folder from its resolved config to its manifest, which says `failed` if the body raises.
 
     Raises RunFolderError where the folder is in use or belongs to another config.
@@ -105,7 +105,7 @@ def _is_replica() -> bool:
     return int(os.environ.get("LOCAL_RANK", "0")) > 0
 
 
-def plain_config(config: TrainRoot) -> dict[str, Any]:
+def plain_config(config: StudyRoot) -> dict[str, Any]:
     """A typed config as plain values, enums by name; raises where a mandatory value is missing."""
     container = OmegaConf.to_container(
         OmegaConf.structured(config), resolve=True, throw_on_missing=True, enum_to_str=True
@@ -126,7 +126,7 @@ def _manifest_at_end(folder: Path, record: Record) -> Iterator[None]:
 
 
 @contextmanager
-def _tracking(config: TrainRoot, folder: Path, stage: str, plain: dict[str, Any]) -> Iterator[Tracker]:
+def _tracking(config: StudyRoot, folder: Path, stage: str, plain: dict[str, Any]) -> Iterator[Tracker]:
     tracker = start_tracking(config.logger, folder, stage, config.name, plain)
     try:
         yield tracker

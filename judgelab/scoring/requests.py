@@ -1,15 +1,17 @@
-"""Requests of a judge over items, with an identity that covers everything the reply depends on."""
+"""Requests of a judge, with an identity that covers everything the reply depends on."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from judgelab.config.schema import CriterionConfig, DecodingConfig, FormatConfig
+from judgelab.config.schema import CriterionConfig, DecodingConfig, FormatConfig, Schedule
+from judgelab.data.candidates import PoolPrompt
 from judgelab.data.records import Item
-from judgelab.engines.base import Request
-from judgelab.judges.prompts import build_prompt, prompt_sha
-from judgelab.judges.rendering import Renderer
+from judgelab.engines.base import PromptRenderer, Request
+from judgelab.judges.prompts import Prompt, build_prompt, prompt_sha
+from judgelab.judges.rendering import RenderedPrompt
 from judgelab.run.randomness import derived_seed, sha256_text
+from judgelab.scoring.schedule import Judgment, judgments
 
 
 @dataclass(frozen=True)
@@ -27,56 +29,91 @@ class ScoreRequest:
     request: Request
     prompt_id: str
     candidate_id: str
+    other_id: str | None
     criterion: str
     format: str
     judge: str
     decoding: str
+    order: str | None
     repeat: int
     prompt_sha: str
     cut_tokens: int
 
 
-def pointwise_requests(
-    items: Sequence[Item],
-    judge: Judge,
-    criterion: CriterionConfig,
-    fmt: FormatConfig,
-    renderer: Renderer,
-    decoding: DecodingConfig,
-    runs: int,
-    max_length: int,
-    seed: int,
-) -> list[ScoreRequest]:
-    """One request per item and run; prompt and reply together fit `max_length` tokens."""
-    template_sha = prompt_sha(criterion, fmt)
-    requests = []
-    for item in items:
-        prompt = build_prompt(criterion, fmt, item.query, item.response, item.slots, None)
-        rendered = renderer.render_prompt(prompt, max_length - decoding.max_new_tokens)
-        for repeat in range(runs):
-            request_id = request_identity(judge, rendered.ids, decoding, repeat)
-            requests.append(
-                ScoreRequest(
-                    request=Request(request_id, rendered.ids, derived_seed(seed, "reply", item.item_id, repeat)),
-                    prompt_id=sha256_text(item.query)[:16],
-                    candidate_id=item.item_id,
-                    criterion=criterion.name,
-                    format=fmt.name,
-                    judge=judge.label,
-                    decoding=decoding.name,
-                    repeat=repeat,
-                    prompt_sha=template_sha,
-                    cut_tokens=rendered.cut_tokens,
-                )
-            )
-    return requests
+@dataclass(frozen=True)
+class Asking:
+    """What all requests of a judge share: who judges, by which criterion, how replies are drawn, in what length."""
+
+    judge: Judge
+    criterion: CriterionConfig
+    renderer: PromptRenderer
+    decoding: DecodingConfig
+    max_length: int
+    seed: int
+
+    def pointwise(self, items: Sequence[Item], fmt: FormatConfig, runs: int) -> list[ScoreRequest]:
+        """One request per labelled item and run; prompt and reply together fit `max_length` tokens."""
+        requests = []
+        for item in items:
+            prompt = build_prompt(self.criterion, fmt, item.query, item.response, item.slots, None)
+            rendered = self._rendered(prompt)
+            named = (sha256_text(item.query)[:16], item.item_id, None, None)
+            requests += [self._request(rendered, fmt, named, repeat) for repeat in range(runs)]
+        return requests
+
+    def pool(
+        self, prompts: Sequence[PoolPrompt], formats: Sequence[FormatConfig], schedule: Schedule, repeats: Sequence[int]
+    ) -> Iterator[ScoreRequest]:
+        """Every judgment of every prompt, prompt by prompt, so that the formats of one response stand together."""
+        for prompt in prompts:
+            for fmt in formats:
+                for judgment in judgments(prompt, fmt.comparison, schedule, self.seed):
+                    yield from self._of_judgment(prompt, fmt, judgment, repeats)
+
+    def _of_judgment(
+        self, prompt: PoolPrompt, fmt: FormatConfig, judgment: Judgment, repeats: Sequence[int]
+    ) -> Iterator[ScoreRequest]:
+        other = judgment.other.text if judgment.other else None
+        rendered = self._rendered(build_prompt(self.criterion, fmt, prompt.text, judgment.response.text, {}, other))
+        other_id = judgment.other.candidate_id if judgment.other else None
+        named = (prompt.prompt_id, judgment.response.candidate_id, other_id, judgment.order)
+        for repeat in repeats:
+            yield self._request(rendered, fmt, named, repeat)
+
+    def _rendered(self, prompt: Prompt) -> RenderedPrompt:
+        return self.renderer.render_prompt(prompt, self.max_length - self.decoding.max_new_tokens)
+
+    def _request(
+        self,
+        rendered: RenderedPrompt,
+        fmt: FormatConfig,
+        named: tuple[str, str, str | None, str | None],
+        repeat: int,
+    ) -> ScoreRequest:
+        prompt_id, candidate_id, other_id, order = named
+        request_id = request_identity(self.judge, rendered, self.decoding, repeat)
+        return ScoreRequest(
+            # The draw belongs to the request, so that a request asked under two names has one reply.
+            request=Request(request_id, rendered.ids, derived_seed(self.seed, "reply", request_id), rendered.message),
+            prompt_id=prompt_id,
+            candidate_id=candidate_id,
+            other_id=other_id,
+            criterion=self.criterion.name,
+            format=fmt.name,
+            judge=self.judge.label,
+            decoding=self.decoding.name,
+            order=order,
+            repeat=repeat,
+            prompt_sha=prompt_sha(self.criterion, fmt),
+            cut_tokens=rendered.cut_tokens,
+        )
 
 
-def request_identity(judge: Judge, prompt_ids: Sequence[int], decoding: DecodingConfig, repeat: int) -> str:
+def request_identity(judge: Judge, rendered: RenderedPrompt, decoding: DecodingConfig, repeat: int) -> str:
     """Hash of the judge's weights, the rendered prompt, the decoding and the repeat."""
     parts = (
         judge.identity,
-        ",".join(map(str, prompt_ids)),
+        rendered.message or ",".join(map(str, rendered.ids)),
         f"{decoding.temperature},{decoding.top_p},{decoding.max_new_tokens}",
         str(repeat),
     )

@@ -1,6 +1,9 @@
-"""Scoring: ask what was not answered yet, parse each reply, keep it at once."""
+"""Scoring: ask what was not answered yet, keep each reply at once, read its verdict."""
 
-from collections.abc import Sequence
+import time
+from collections import Counter
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import closing
 from typing import Any
 
 from tqdm import tqdm
@@ -9,58 +12,87 @@ from judgelab.config.schema import DecodingConfig, FormatConfig
 from judgelab.engines.base import Engine, Reply
 from judgelab.judges.parsing import parse_reply
 from judgelab.scoring.requests import ScoreRequest
-from judgelab.scoring.store import ScoreStore
+from judgelab.scoring.store import ReplyStore
 
-SHARD_ROWS = 16
+SECONDS_BETWEEN_SHARDS = 1.0
+ERROR = "error"
+
+
+class Progress:
+    """A bar over all requests with rate, remaining time, parse rate and what the engine has to say (its cost)."""
+
+    def __init__(self, description: str, total: int, done: int) -> None:
+        self.bar = tqdm(total=total, initial=done, desc=description, unit="reply", disable=None)
+        self.statuses: Counter[str] = Counter()
+
+    def add(self, status: str, note: str) -> None:
+        """Count a reply."""
+        self.statuses[status] += 1
+        parsed = self.statuses["ok"] / self.statuses.total()
+        self.bar.set_postfix_str(f"parsed {parsed:.0%}{note and f', {note}'}", refresh=False)
+        self.bar.update()
 
 
 def score(
     requests: Sequence[ScoreRequest],
     engine: Engine,
-    fmt: FormatConfig,
+    formats: Mapping[str, FormatConfig],
     decoding: DecodingConfig,
-    store: ScoreStore,
-    description: str,
+    store: ReplyStore,
+    progress: Progress,
 ) -> list[dict[str, Any]]:
-    """One score row per request, in request order; rows that the store already has are not asked again."""
-    answered = {row["request_id"]: row for row in store.rows()}
-    # Two items may render to one prompt; such a request is asked once and answers both.
-    open_requests = {r.request.request_id: r for r in requests if r.request.request_id not in answered}
-    shard: list[dict[str, Any]] = []
-    replies = engine.generate([r.request for r in open_requests.values()], decoding)
-    for reply in tqdm(replies, total=len(open_requests), desc=description, unit="reply", disable=None):
-        shard.append(score_row(open_requests[reply.request_id], reply, fmt))
-        if len(shard) == SHARD_ROWS:
+    """One score row per request, in request order; requests that the store has an answer to are not asked again."""
+    replies = store.replies()
+    answered = {request_id for request_id, reply in replies.items() if reply.error is None}
+    # Two responses may render to one prompt; such a request is asked once and answers both.
+    missing = {r.request.request_id: r for r in requests if r.request.request_id not in answered}
+    # Closed at once if anything fails: an engine left open would go on asking, and a hosted one would cost.
+    with closing(engine.generate([r.request for r in missing.values()], decoding)) as incoming:
+        for kept in _kept(incoming, store):
+            replies[kept.request_id] = kept
+            request = missing[kept.request_id]
+            progress.add(_row(request, kept, formats[request.format])["status"], engine.note())
+    return [_row(r, replies.get(r.request.request_id), formats[r.format]) for r in requests]
+
+
+def _kept(replies: Generator[Reply], store: ReplyStore) -> Iterator[Reply]:
+    """Replies as they come, each on disk before it is passed on; shards are at least a second apart."""
+    shard: list[Reply] = []
+    written = time.monotonic()
+    try:
+        for reply in replies:
+            shard.append(reply)
+            if time.monotonic() - written >= SECONDS_BETWEEN_SHARDS:
+                full, shard, written = shard, [], time.monotonic()
+                store.append(full)
+                yield from full
+    finally:
+        if shard:
             store.append(shard)
-            answered.update({row["request_id"]: row for row in shard})
-            shard = []
-    if shard:
-        store.append(shard)
-        answered.update({row["request_id"]: row for row in shard})
-    return [
-        {**answered[r.request.request_id], "candidate_id": r.candidate_id, "prompt_id": r.prompt_id} for r in requests
-    ]
+    yield from shard
 
 
-def score_row(request: ScoreRequest, reply: Reply, fmt: FormatConfig) -> dict[str, Any]:
-    """The score row of one reply; `score` is null unless the verdict parsed."""
-    parsed = parse_reply(reply.text, fmt, reply.truncated)
+def _row(request: ScoreRequest, reply: Reply | None, fmt: FormatConfig) -> dict[str, Any]:
+    """The score row of one request; `score` is null unless the verdict parsed."""
+    if reply is None:
+        reply = Reply(request.request.request_id, "", False, 0, error="the engine gave no reply")
+    parsed = parse_reply(reply.text, fmt, reply.truncated) if reply.error is None else None
     return {
         "request_id": request.request.request_id,
         "prompt_id": request.prompt_id,
         "candidate_id": request.candidate_id,
-        "other_id": None,
+        "other_id": request.other_id,
         "criterion": request.criterion,
         "format": request.format,
         "judge": request.judge,
         "decoding": request.decoding,
-        "order": None,
+        "order": request.order,
         "repeat": request.repeat,
-        "status": parsed.status,
-        "verdict": parsed.verdict,
-        "score": parsed.score,
-        "text": reply.text,
+        "status": parsed.status if parsed else ERROR,
+        "verdict": parsed.verdict if parsed else None,
+        "score": parsed.score if parsed else None,
+        "text": reply.text if parsed else reply.error,
         "prompt_sha": request.prompt_sha,
-        "prompt_tokens": len(request.request.prompt_ids),
+        "prompt_tokens": len(request.request.prompt_ids) or reply.prompt_tokens,
         "completion_tokens": reply.completion_tokens,
     }

@@ -7,39 +7,41 @@ import pytest
 from hydra.utils import get_class, get_method
 from omegaconf import OmegaConf
 
-from judgelab.config.compose import CONF, SWEEPS, compose_config, typed
-from judgelab.config.schema import Attention, Condition, Origin
+from judgelab.config.compose import CONF, DATA, ENGINES, SWEEPS, compose_config, typed
+from judgelab.config.schema import Attention, Comparison, Condition, Origin, ScoreRoot
+from judgelab.engines.config import EngineConfig
+from judgelab.errors import ConfigError
 
 EXPERIMENTS = sorted((CONF / "experiment").rglob("*.yaml"))
+STAGES = {"cpa_criminality": ("train", "evaluate"), "formats_sample": ("score",)}
+USES = [(name, stage) for name, stages in STAGES.items() for stage in stages]
 SWEEP_FILES = sorted((SWEEPS / "sweep").rglob("*.yaml"))
 PLACES = ["cpu", "rtx5090", "a100", "h100", "h100x8"]
 
 
 def test_the_globs_found_the_files() -> None:
-    assert [path.stem for path in EXPERIMENTS] == ["cpa_criminality"]
+    assert [path.stem for path in EXPERIMENTS] == sorted(STAGES)
     assert [path.stem for path in SWEEP_FILES] == ["conditions", "cpa_grid", "seeds"]
     assert sorted(path.stem for path in (CONF / "hardware").glob("*.yaml")) == sorted(["auto", *PLACES])
 
 
-@pytest.mark.parametrize("stage", ["train", "evaluate"])
 @pytest.mark.parametrize("debug", ["none", "tiny"])
 @pytest.mark.parametrize("hardware", PLACES)
-@pytest.mark.parametrize("path", EXPERIMENTS, ids=lambda path: path.stem)
-def test_every_experiment_composes_everywhere(path: Path, hardware: str, debug: str, stage: str) -> None:
-    config = typed(compose_config(stage, [f"experiment={path.stem}", f"hardware={hardware}", f"debug={debug}"]))
-    assert config.name == path.stem
+@pytest.mark.parametrize(("name", "stage"), USES)
+def test_every_experiment_composes_everywhere(name: str, stage: str, hardware: str, debug: str) -> None:
+    config = typed(compose_config(stage, [f"experiment={name}", f"hardware={hardware}", f"debug={debug}"]))
+    assert config.name == name
     assert config.hardware.name == hardware
     assert (config.model.origin is Origin.tiny) == (debug == "tiny")
 
 
-@pytest.mark.parametrize("path", EXPERIMENTS, ids=lambda path: path.stem)
-def test_targets_exist_and_take_what_they_are_given(path: Path) -> None:
-    config = typed(compose_config("train", [f"experiment={path.stem}", "hardware=cpu"]))
+@pytest.mark.parametrize("name", [name for name, stage in USES if stage == "train"])
+def test_targets_exist_and_take_what_they_are_given(name: str) -> None:
+    config = typed(compose_config("train", [f"experiment={name}", "hardware=cpu"]))
     method = get_class(config.method._target_)
     arguments = ("model", "trainer_config", "attention", "micro_batch_size", "seed", "formats")
     inspect.signature(method).bind(**dict.fromkeys(arguments))
     inspect.signature(get_method(f"{config.method._target_}.examples")).bind(None, None, None, None)
-    inspect.signature(get_class(config.engine._target_)).bind(None, None, 1)
 
 
 @pytest.mark.parametrize("path", SWEEP_FILES, ids=lambda path: path.stem)
@@ -77,3 +79,53 @@ def test_the_command_line_wins_over_hardware_and_debug() -> None:
     config = typed(compose_config("train", words))
     assert config.model.origin is Origin.embedded
     assert config.data.limit == 12
+
+
+@pytest.mark.parametrize("engine", sorted(ENGINES))
+def test_every_engine_composes_and_starts_from_its_configuration(engine: str) -> None:
+    config = typed(compose_config("score", ["experiment=formats_sample", "hardware=cpu", f"engine={engine}"]))
+    assert isinstance(config, ScoreRoot)
+    assert type(config.engine) is ENGINES[engine]
+    assert type(config.engine).start is not EngineConfig.start
+
+
+@pytest.mark.parametrize("data", sorted(set(DATA) - {"sample", "do_not_answer", "aegis2"}))
+def test_every_pool_composes(data: str) -> None:
+    config = typed(compose_config("score", ["experiment=formats_sample", "hardware=cpu", f"data={data}"]))
+    assert isinstance(config, ScoreRoot)
+    assert type(config.data) is DATA[data]
+
+
+def test_the_papers_formats() -> None:
+    config = typed(compose_config("score", ["experiment=formats_sample", "hardware=cpu"]))
+    assert isinstance(config, ScoreRoot)
+    assert (config.decoding.temperature, config.decoding.max_new_tokens) == (0.0, 16)
+    formats = config.formats
+    assert list(formats) == ["binary", "likert5", "numeric100", "anchored", "tournament"]
+    assert formats["binary"].verdicts == {"ACCEPT": 1.0, "REJECT": 0.0}
+    assert formats["likert5"].verdicts == {str(v): (v - 1) / 4 for v in range(1, 6)}
+    assert formats["numeric100"].verdicts == {str(v): v / 100 for v in range(101)}
+    assert formats["anchored"].verdicts == {"-2": 0.0, "-1": 0.25, "0": 0.5, "+1": 0.75, "+2": 1.0}
+    soft = {"-2": 0.1192, "-1": 0.2689, "0": 0.5, "+1": 0.7311, "+2": 0.8808}
+    assert formats["tournament"].verdicts == pytest.approx(soft, abs=1e-4)
+    kinds = [fmt.comparison for fmt in formats.values()]
+    assert kinds == [Comparison.none] * 3 + [Comparison.anchor, Comparison.all_pairs]
+
+
+def test_formats_of_a_kind_differ_in_their_last_paragraph_alone() -> None:
+    config = typed(compose_config("score", ["experiment=formats_sample", "hardware=cpu"]))
+    assert isinstance(config, ScoreRoot)
+    openings = {fmt.name: fmt.template.strip().rpartition("\n\n")[0] for fmt in config.formats.values()}
+    assert openings["binary"] == openings["likert5"] == openings["numeric100"]
+    assert openings["anchored"] == openings["tournament"]
+    assert openings["anchored"].startswith(openings["binary"])
+
+
+def test_a_format_can_be_dropped_and_none_at_all_is_refused() -> None:
+    words = ["experiment=formats_sample", "hardware=cpu", "~format@formats.anchored", "~format@formats.tournament"]
+    config = typed(compose_config("score", words))
+    assert isinstance(config, ScoreRoot)
+    assert list(config.formats) == ["binary", "likert5", "numeric100"]
+    every = [f"~format@formats.{name}" for name in ("binary", "likert5", "numeric100")]
+    with pytest.raises(ConfigError, match="formats is empty"):
+        compose_config("score", [*words, *every])

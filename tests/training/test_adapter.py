@@ -10,8 +10,9 @@ from peft import PeftModel
 
 from judgelab.config.schema import LoraConfig
 from judgelab.errors import ConfigError
+from judgelab.models.adapter import JudgeCard, adapter_identity, load_adapter
 from judgelab.models.tiny import tiny_model, tiny_tokenizer
-from judgelab.training.adapter import JudgeCard, adapter_identity, attach_lora, export_adapter, load_adapter
+from judgelab.training.adapter import attach_lora, export_adapter
 
 CARD = JudgeCard("org/base", "org/base@abc", "criminality", "pointwise", "f" * 64, {"enable_thinking": False}, "e" * 64)
 LORA = LoraConfig(r=4, alpha=8, dropout=0.0, target_modules=["q_proj", "down_proj"])

@@ -1,0 +1,69 @@
+"""What a judge's scores look like under each format: coverage, distinct values, ties (Format paper §3)."""
+
+from collections import Counter
+from dataclasses import dataclass
+
+import pandas as pd
+
+from judgelab.scoring.score import ERROR
+
+DECIMALS = 9
+"""Scores are equal when they agree to so many decimals: soft tournament scores differ in the last bit."""
+
+
+@dataclass(frozen=True)
+class ScoreSummary:
+    """One format's scores over a pool; figures of scores are null where nothing was scored.
+
+    `tie_probability` is Σ p², the chance that two scores drawn with replacement are equal; `top_share` is the share of
+    the most frequent score.
+    """
+
+    format: str
+    requests: int
+    statuses: dict[str, int]
+    parse_rate: float | None
+    mean: float | None
+    distinct: int
+    tie_probability: float | None
+    top_share: float | None
+
+
+def summarize(scores: pd.DataFrame) -> list[ScoreSummary]:
+    """One summary per format, in the order of the rows; `scores` has format, status and score.
+
+    The parse rate is over requests that the engine answered: an error is no reply.
+    """
+    return [_summary(str(name), rows) for name, rows in scores.groupby("format", sort=False)]
+
+
+def _summary(name: str, rows: pd.DataFrame) -> ScoreSummary:
+    statuses = Counter(rows["status"])
+    answered = len(rows) - statuses[ERROR]
+    values = rows["score"].dropna().round(DECIMALS)
+    shares = values.value_counts(normalize=True)
+    return ScoreSummary(
+        format=name,
+        requests=len(rows),
+        statuses=dict(statuses),
+        parse_rate=statuses["ok"] / answered if answered else None,
+        mean=float(values.mean()) if len(values) else None,
+        distinct=len(shares),
+        tie_probability=float((shares**2).sum()) if len(values) else None,
+        top_share=float(shares.max()) if len(values) else None,
+    )
+
+
+def flip_rates(first: pd.DataFrame, again: pd.DataFrame) -> dict[str, tuple[float | None, int]]:
+    """Share of verdicts that a second answer to the same request changed, per format, and over how many it is.
+
+    Only requests that parsed both times count.
+    """
+    keys = ["format", "prompt_id", "candidate_id", "other_id", "order"]
+    both = first[first["repeat"] == 0].merge(again, on=keys, suffixes=("", "_again"))
+    rates: dict[str, tuple[float | None, int]] = {}
+    for name, rows in both.groupby("format", sort=False):
+        parsed = rows.dropna(subset=["verdict", "verdict_again"])
+        flips = parsed["verdict"] != parsed["verdict_again"]
+        rates[str(name)] = (float(flips.mean()) if len(parsed) else None, len(parsed))
+    return rates

@@ -1,0 +1,133 @@
+"""What a person reads after a pool was scored: coverage, distinct values and ties per format, and sample verdicts."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+import pyarrow.parquet as pq
+
+from judgelab.config.schema import ScoreRoot
+from judgelab.data.candidates import CandidatePool
+from judgelab.evaluation.score_summary import ScoreSummary, flip_rates, summarize
+from judgelab.reporting.figures import histogram_figure, save_figure
+from judgelab.reporting.report import finish_report
+from judgelab.reporting.tables import Cell, Table
+from judgelab.run.run import Run
+
+GLOSSARY = (
+    ("parse rate", "Share of replies with a readable verdict; a request without a reply is an error and no reply."),
+    ("distinct", "How many different scores occur; scores are equal when they agree to nine decimals."),
+    ("tie probability", "Σ p²: how likely two scores drawn with replacement are equal."),
+    ("top share", "Share of the most frequent score."),
+    ("flip rate", "Share of verdicts that changed when the same request was asked again, where both replies parsed."),
+)
+ENOUGH_PARSED = 0.95
+
+
+def report_scoring(
+    run: Run,
+    config: ScoreRoot,
+    pool: CandidatePool,
+    cut_requests: int,
+    again: Sequence[Mapping[str, Any]],
+) -> None:
+    """Metrics, tracked verdict samples, figure, report.html, and the table of formats on the screen."""
+    scores = pq.read_table(run.folder / "scores.parquet").to_pandas()
+    summaries = summarize(scores)
+    flips = flip_rates(scores, pd.DataFrame(again)) if again else {}
+    run.count_tokens("judge_prompts", int(scores["prompt_tokens"].sum()))
+    run.count_tokens("judge_replies", int(scores["completion_tokens"].sum()))
+    run.write_metrics(_metrics(summaries, flips))
+    columns = ("format", "prompt_id", "candidate_id", "other_id", "order", "status", "verdict", "score", "text")
+    run.tracker.table("verdict samples", columns, _samples(scores, columns, config.logger.sample_rows))
+    values = {name: rows["score"].dropna().tolist() for name, rows in scores.groupby("format", sort=False)}
+    figures = [("Scores by format.", save_figure(histogram_figure(values), run.folder, "scores"))]
+    facts = (
+        ("judge", config.model.name),
+        ("adapter", config.adapter or "none"),
+        ("engine", config.engine.name),
+        ("pool", config.data.name),
+        ("schedule of comparisons", config.scoring.schedule.value),
+        ("seed", str(config.seed)),
+    )
+    tables = (format_table(summaries, flips), status_table(summaries), pool_table(pool))
+    warnings = _warnings(summaries, cut_requests)
+    finish_report(run.folder, config, tables, figures, warnings, facts, GLOSSARY)
+
+
+def format_table(summaries: Sequence[ScoreSummary], flips: Mapping[str, tuple[float | None, int]]) -> Table:
+    """One row per format."""
+    columns: tuple[str, ...] = (
+        "format",
+        "requests",
+        "parse rate",
+        "mean score",
+        "distinct",
+        "tie probability",
+        "top share",
+    )
+    rows = tuple(_format_cells(summary, flips) for summary in summaries)
+    if flips:
+        columns += ("flip rate", "asked again")
+    return Table("Scores by format", columns, rows, note="Under formats that compare, a score is Response A's.")
+
+
+def _format_cells(s: ScoreSummary, flips: Mapping[str, tuple[float | None, int]]) -> tuple[Cell, ...]:
+    own = (s.format, s.requests, s.parse_rate, s.mean, s.distinct, s.tie_probability, s.top_share)
+    return (*own, *flips.get(s.format, (None, 0))) if flips else own
+
+
+def status_table(summaries: Sequence[ScoreSummary]) -> Table:
+    """How the replies of each format could be read."""
+    statuses = ("ok", "invalid", "truncated", "refused", "error")
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
+        (s.format, *(s.statuses.get(status, 0) for status in statuses)) for s in summaries
+    )
+    return Table("Replies by status", ("format", *statuses), rows)
+
+
+def pool_table(pool: CandidatePool) -> Table:
+    """How large the pool is, and what was left out of it."""
+    sizes = (
+        ("prompts", len(pool.prompts)),
+        ("candidates", sum(len(prompt.candidates) for prompt in pool.prompts)),
+        ("prompts held out", len(pool.held_out)),
+    )
+    counted = tuple((name.replace("_", " "), count) for name, count in sorted(pool.counts.items()))
+    return Table("Pool", ("what", "count"), sizes + counted)
+
+
+def _metrics(
+    summaries: Sequence[ScoreSummary], flips: Mapping[str, tuple[float | None, int]]
+) -> dict[str, float | None]:
+    metrics: dict[str, float | None] = {}
+    for summary in summaries:
+        prefix = f"scoring/{summary.format}"
+        metrics |= {
+            f"{prefix}/requests": summary.requests,
+            f"{prefix}/n": summary.statuses.get("ok", 0),
+            f"{prefix}/parse_rate": summary.parse_rate,
+            f"{prefix}/mean": summary.mean,
+            f"{prefix}/distinct": summary.distinct,
+            f"{prefix}/tie_probability": summary.tie_probability,
+        }
+    for name, (rate, n) in flips.items():
+        metrics |= {f"scoring/{name}/flip_rate": rate, f"scoring/{name}/flip_n": n}
+    return metrics
+
+
+def _samples(scores: pd.DataFrame, columns: Sequence[str], count: int) -> list[list[Any]]:
+    """The first rows of every format, so that none fills the table alone."""
+    shown = scores.groupby("format", sort=False).head(max(count // scores["format"].nunique(), 1))
+    return [[None if pd.isna(cell) else cell for cell in row] for row in shown[list(columns)].itertuples(index=False)]
+
+
+def _warnings(summaries: Sequence[ScoreSummary], cut_requests: int) -> list[str]:
+    warnings = [
+        f"{s.format}: only {s.parse_rate:.0%} of replies carried a readable verdict; every figure is over those alone."
+        for s in summaries
+        if s.parse_rate is not None and s.parse_rate < ENOUGH_PARSED
+    ]
+    if cut_requests:
+        warnings.append(f"{cut_requests} requests lost data text to fit scoring.max_length.")
+    return warnings

@@ -1,0 +1,93 @@
+"""vLLM's CPU build against the transformers engine on the embedded judge: same prompts, same weights, same replies."""
+
+import os
+from pathlib import Path
+
+import pytest
+import torch
+
+pytest.importorskip("vllm", reason="vLLM is not installed")
+
+from judgelab.config.compose import compose_config, typed
+from judgelab.config.schema import ScoreRoot
+from judgelab.data.pool_sample import PoolSample
+from judgelab.engines.base import Reply, StartedJudge
+from judgelab.errors import ConfigError
+from judgelab.judges.rendering import Renderer
+from judgelab.models.base import load_base
+from judgelab.scoring.requests import Asking, Judge, ScoreRequest
+from judgelab.training.adapter import attach_lora, export_adapter
+
+pytestmark = pytest.mark.vllm
+COMMON = ["experiment=formats_sample", "hardware=cpu", "scoring.max_length=1024", "decoding.max_new_tokens=8"]
+
+
+@pytest.fixture(autouse=True, scope="module")
+def in_this_process() -> None:
+    os.environ["VLLM_ENABLE_V1_MULTIPROCESSING"] = "0"  # a spawned core would import pytest's main module again
+
+
+def _config(*overrides: str) -> ScoreRoot:
+    config = typed(compose_config("score", [*COMMON, *overrides]))
+    assert isinstance(config, ScoreRoot)
+    return config
+
+
+def _requests(config: ScoreRoot, judge: StartedJudge) -> list[ScoreRequest]:
+    asking = Asking(
+        Judge("judge", judge.identity), config.criterion, judge.renderer, config.decoding, config.scoring.max_length, 1
+    )
+    prompts = PoolSample(name="pool_sample", limit=3).load(1).prompts
+    return list(asking.pool(prompts, list(config.formats.values()), config.scoring.schedule, [0]))
+
+
+def _replies(config: ScoreRoot) -> tuple[StartedJudge, dict[str, Reply]]:
+    judge = config.engine.start(config)
+    requests = [request.request for request in _requests(config, judge)]
+    replies = {reply.request_id: reply for reply in judge.engine.generate(requests, config.decoding)}
+    assert len(replies) == len({request.request_id for request in requests})
+    return judge, replies
+
+
+@pytest.fixture(scope="module")
+def adapter(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An adapter that changes the embedded judge visibly."""
+    config = typed(compose_config("train", ["experiment=cpa_criminality", "hardware=cpu"]))
+    base = load_base(config.model, config.hardware, config.seed)
+    model = attach_lora(base.model, config.model.lora, config.model.name, seed=3)
+    with torch.no_grad():
+        for name, parameter in model.named_parameters():
+            if "lora_B" in name:
+                parameter.normal_(std=0.02, generator=torch.Generator().manual_seed(0))
+    from judgelab.models.adapter import JudgeCard
+
+    folder = tmp_path_factory.mktemp("adapter")
+    sha = Renderer(base.tokenizer, {}).fingerprint
+    card = JudgeCard(config.model.name, base.identity, "criminality", "pointwise", "", {}, sha)
+    export_adapter(model, base.tokenizer, folder, card, "# a random adapter\n")
+    return folder
+
+
+def test_vllm_gives_the_replies_of_transformers_and_reads_shared_prompts_once() -> None:
+    _, expected = _replies(_config("engine=hf"))
+    judge, found = _replies(_config("engine=vllm"))
+    assert found.keys() == expected.keys()
+    same = sum(found[key].text == expected[key].text for key in expected)
+    assert same >= 0.95 * len(expected), f"{same} of {len(expected)} greedy replies agree"
+    assert judge.engine.cached_tokens > 0.5 * judge.engine.prompt_tokens
+    assert judge.engine.note().startswith("cached ")
+
+
+def test_an_adapter_changes_the_replies_as_it_does_in_transformers(adapter: Path) -> None:
+    base, _ = _replies(_config("engine=hf"))
+    hf, expected = _replies(_config("engine=hf", f"adapter={adapter}"))
+    vllm, found = _replies(_config("engine=vllm", f"adapter={adapter}"))
+    assert hf.identity == vllm.identity != base.identity
+    same = sum(found[key].text == expected[key].text for key in expected)
+    assert same >= 0.95 * len(expected), f"{same} of {len(expected)} greedy replies agree"
+
+
+def test_the_tiny_model_has_no_folder_that_vllm_could_load() -> None:
+    config = _config("debug=tiny", "engine=vllm")
+    with pytest.raises(ConfigError, match="engine=hf"):
+        config.engine.start(config)
