@@ -41,12 +41,12 @@ class VLLMEngine:
         prompts = [TokensPrompt(prompt_token_ids=list(request.prompt_ids)) for request in requests]
         settings = [self._sampling(request, decoding) for request in requests]
         ids = self.llm.enqueue(prompts, settings, lora_request=self.adapter, use_tqdm=False)
-        waiting = dict(zip(ids, requests, strict=True))
+        waiting = dict(zip(map(_number, ids), requests, strict=True))
         engine = self.llm.llm_engine
         while engine.has_unfinished_requests():
             for output in engine.step():
                 if isinstance(output, RequestOutput) and output.finished:
-                    yield self._reply(waiting.pop(_asked(output.request_id, waiting)), output)
+                    yield self._reply(waiting.pop(_number(output.request_id)), output)
 
     def note(self) -> str:
         """How much of the prompts came from the prefix cache."""
@@ -71,9 +71,9 @@ class VLLMEngine:
         return Reply(request.request_id, text, completion.finish_reason == "length", len(completion.token_ids))
 
 
-def _asked(request_id: str, waiting: dict[str, Request]) -> str:
-    """The id that was given at `enqueue`, to which the engine may append a suffix of its own."""
-    return request_id if request_id in waiting else request_id.rpartition("-")[0]
+def _number(request_id: str) -> str:
+    """The running number that vLLM gives a request; inside the engine a random suffix follows it."""
+    return request_id.partition("-")[0]
 
 
 def start_vllm(config: ScoreRoot, settings: VLLMConfig) -> StartedJudge:
