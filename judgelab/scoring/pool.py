@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
@@ -12,6 +13,7 @@ from judgelab.config.schema import FormatConfig, ScoringConfig
 from judgelab.data.candidates import CandidatePool, PoolPrompt
 from judgelab.engines.base import Engine
 from judgelab.errors import ScoringError
+from judgelab.judges.parsing import Parsed, parse_reply
 from judgelab.run.folder import write_parquet
 from judgelab.scoring.requests import Asking
 from judgelab.scoring.schedule import judgments
@@ -44,13 +46,16 @@ class PoolScoring:
         progress.bar.close()
 
     def combine(self, path: Path) -> int:
-        """Write the rows of all chunks as one file; returns how many requests had to be cut to fit."""
+        """Write the rows of all chunks as one file; returns how many requests had to be cut to fit.
+
+        Every verdict is read from its reply's text once more, so that a mended parser needs no new answers.
+        """
         temporary = path.with_suffix(".partial")
         cut = 0
         with pq.ParquetWriter(temporary, SCHEMA) as writer:
             for chunk in sorted(self.folder.glob("*.parquet")):
                 cut += int(pq.read_schema(chunk).metadata[CUT_REQUESTS])
-                writer.write_table(pq.read_table(chunk, schema=SCHEMA))
+                writer.write_table(read_again(pq.read_table(chunk, schema=SCHEMA), self.formats))
         temporary.replace(path)
         return cut
 
@@ -89,6 +94,21 @@ class PoolScoring:
                 chunk, size = [], 0
         if chunk:
             yield chunk
+
+
+def read_again(rows: pa.Table, formats: Mapping[str, FormatConfig]) -> pa.Table:
+    """Score rows with status, verdict and score read anew from their text; rows of status `error` have no reply."""
+    replies = list(zip(*(rows[name].to_pylist() for name in ("format", "text", "truncated", "status")), strict=True))
+    parsed = {
+        (name, text, truncated): parse_reply(text, formats[name], truncated)
+        for name, text, truncated, status in set(replies)
+        if status != ERROR
+    }
+    anew = [Parsed(ERROR) if reply[3] == ERROR else parsed[reply[:3]] for reply in replies]
+    for name in ("status", "verdict", "score"):
+        column = pa.array([getattr(each, name) for each in anew], SCHEMA.field(name).type)
+        rows = rows.set_column(rows.schema.get_field_index(name), name, column)
+    return rows
 
 
 def check_answered(path: Path) -> None:

@@ -92,6 +92,7 @@ def _row(request: ScoreRequest, reply: Reply | None, fmt: FormatConfig) -> dict[
         "verdict": parsed.verdict if parsed else None,
         "score": parsed.score if parsed else None,
         "text": reply.text if parsed else reply.error,
+        "truncated": reply.truncated,
         "prompt_sha": request.prompt_sha,
         "prompt_tokens": len(request.request.prompt_ids) or reply.prompt_tokens,
         "completion_tokens": reply.completion_tokens,

@@ -26,6 +26,7 @@ SCHEMA = pa.schema(
         ("verdict", pa.string()),
         ("score", pa.float64()),
         ("text", pa.string()),
+        ("truncated", pa.bool_()),
         ("prompt_sha", pa.string()),
         ("prompt_tokens", pa.int32()),
         ("completion_tokens", pa.int32()),

@@ -7,6 +7,7 @@ import time
 from collections.abc import Generator, Sequence
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -167,3 +168,20 @@ def test_both_orders_double_the_comparisons(tmp_path: Path) -> None:
     )
     assert len(rows) == 2 * (3 + 2 * 3)
     assert {row["order"] for row in rows} == {None, "listing", "reverse"}
+
+
+def test_a_mended_parser_reads_old_replies_without_asking_again(tmp_path: Path) -> None:
+    scoring = _scoring(tmp_path / "scores", LoggingEngine(tmp_path / "log"))
+    scoring.run(_pool(3), 10)
+    scoring.combine(tmp_path / "scores.parquet")
+    rows = pq.read_table(tmp_path / "scores.parquet")
+    for chunk in (tmp_path / "scores").glob("*.parquet"):
+        table = pq.read_table(chunk)
+        blind = table.set_column(table.schema.get_field_index("status"), "status", pa.array(["invalid"] * len(table)))
+        pq.write_table(blind, chunk)
+    asked = (tmp_path / "log").read_text()
+    scoring.run(_pool(3), 10)
+    scoring.combine(tmp_path / "scores.parquet")
+    assert pq.read_table(tmp_path / "scores.parquet").equals(rows)
+    assert set(rows["status"].to_pylist()) == {"ok", "invalid"}
+    assert (tmp_path / "log").read_text() == asked
