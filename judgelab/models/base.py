@@ -15,8 +15,9 @@ from transformers import (
     PreTrainedTokenizerBase,
 )
 
-from judgelab.config.schema import HardwareConfig, ModelConfig, Origin, Quantization
+from judgelab.config.schema import Attention, HardwareConfig, ModelConfig, Origin, Quantization
 from judgelab.errors import ConfigError
+from judgelab.models.attention import GROUPED_HEADS
 from judgelab.models.embedded import embedded_folder, hub_is_reachable
 from judgelab.models.tiny import tiny_model, tiny_tokenizer
 from judgelab.run.manifest import sha256_file
@@ -35,7 +36,8 @@ class BaseModel:
 def load_base(config: ModelConfig, hardware: HardwareConfig, seed: int) -> BaseModel:
     """Load the base model that the configuration names; raises ConfigError where it cannot be had."""
     if config.origin is Origin.tiny:
-        return BaseModel(tiny_model(derived_seed(seed, "tiny model")), tiny_tokenizer(), f"tiny-{seed}")
+        tiny = _placed(tiny_model(derived_seed(seed, "tiny model")), hardware)
+        return BaseModel(tiny, tiny_tokenizer(), f"tiny-{seed}")
     name = model_folder(config)
     options: dict[str, Any] = {"trust_remote_code": False, "revision": config.revision}
     try:
@@ -47,7 +49,13 @@ def load_base(config: ModelConfig, hardware: HardwareConfig, seed: int) -> BaseM
             "check the name, the network and HF_HOME, set model.name to a local folder, "
             "or use model=smollm2_135m, which needs no hub"
         ) from error
-    return BaseModel(model.eval(), tokenizer, weights_identity(config, name))
+    return BaseModel(_placed(model.eval(), hardware), tokenizer, weights_identity(config, name))
+
+
+def _placed(model: PreTrainedModel, hardware: HardwareConfig) -> PreTrainedModel:
+    if hardware.accelerator == "cpu" and hardware.attention is Attention.sdpa:
+        model.set_attn_implementation(GROUPED_HEADS)
+    return model
 
 
 def model_folder(config: ModelConfig) -> str:

@@ -14,10 +14,10 @@ from torch.nn.attention.flex_attention import create_block_mask
 from torch.nn.functional import scaled_dot_product_attention
 from torch.nn.utils.rnn import pad_sequence
 from transformers import AttentionInterface, AttentionMaskInterface
-from transformers.integrations.sdpa_attention import sdpa_attention_forward
 from transformers.masking_utils import sdpa_mask
 
 from judgelab.config.schema import Attention
+from judgelab.models.attention import grouped_head_attention
 from judgelab.training.prefix_tree import PrefixTree
 
 BRANCHES = "prefix_tree"
@@ -109,7 +109,7 @@ def branch_attention(
     `query` is [1, heads, N, d], the result [1, N, heads, d].
     """
     if branches is None:
-        return sdpa_attention_forward(module, query, key, value, attention_mask, scaling=scaling, **kwargs)
+        return grouped_head_attention(module, query, key, value, attention_mask, scaling=scaling, **kwargs)
     mixed = [
         scaled_dot_product_attention(
             _gathered(query, group.queries),
