@@ -1,16 +1,24 @@
-"""Judge the test split with an adapter, or with the base model where adapter is null.
+"""Evaluate: one judge on its test split, or the diagnostics of finished scoring runs (experiment=formats_diagnostics).
 
-Consumes a pool (data=…) and the adapter/ folder of a training run; writes scores.parquet, metrics.json,
-figures/, report.html and manifest.json into its run folder.
+Consumes what the experiment names: a pool and an adapter/ folder, or run folders of score.py. Writes metrics.json,
+figures/, report.html, manifest.json and the stage's rows into its run folder.
 In under a minute on a CPU: python evaluate.py experiment=cpa_criminality debug=tiny
 """
 
 from judgelab.config.launch import launch
-from judgelab.config.schema import EvaluateRoot
+from judgelab.config.schema import EvaluateRoot, FormatsRoot
 
 
-def main(config: EvaluateRoot) -> None:
-    """Pool -> judge -> score rows -> figures -> report."""
+def main(config: EvaluateRoot | FormatsRoot) -> None:
+    """The evaluation whose root the experiment's analysis has."""
+    if isinstance(config, FormatsRoot):
+        diagnose_formats(config)
+    else:
+        judge_test_split(config)
+
+
+def judge_test_split(config: EvaluateRoot) -> None:
+    """Pool -> judge, with an adapter or as the base model -> score rows -> figures -> report."""
     from pathlib import Path
 
     from judgelab.evaluation.study import JudgeStudy
@@ -38,6 +46,23 @@ def main(config: EvaluateRoot) -> None:
         judged = study.judge_test_split(model, judge, run.folder / "scores")
         write_parquet(run.folder / "scores.parquet", judged.rows, SCHEMA)
         report_evaluation(run, config, study, judged)
+
+
+def diagnose_formats(config: FormatsRoot) -> None:
+    """Finished scoring runs -> diagnostics of every judge under every format -> claims -> report."""
+    from judgelab.evaluation.format_study import study_formats
+    from judgelab.evaluation.scoring_runs import load_scoring_runs
+    from judgelab.reporting.formats_report import report_formats
+    from judgelab.run.manifest import sha256_file
+    from judgelab.run.run import start_run
+
+    with start_run("evaluate", config) as run:
+        if run.finished:
+            return
+        runs = load_scoring_runs(config.scores)
+        for scoring in runs:
+            run.add_input(str(scoring.folder), sha256_file(scoring.folder / "scores.parquet"))
+        report_formats(run, config, runs, study_formats(runs, config))
 
 
 if __name__ == "__main__":

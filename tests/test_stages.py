@@ -287,3 +287,25 @@ def test_scoring_refuses_what_it_cannot_do(words: list[str], message: str, tmp_p
     assert message in done.stderr
     assert "Traceback" not in done.stderr
     assert not (tmp_path / "run" / "scores.parquet").exists()
+
+
+def test_finished_scoring_runs_are_diagnosed(
+    scored: tuple[Path, subprocess.CompletedProcess[str]], tmp_path: Path
+) -> None:
+    other = tmp_path / "other"
+    named = ["model.name=another", "scoring.schedule=both"]
+    assert run("score", *SCORE, *named, f"paths.output_dir={other}").returncode == 0
+    folder = tmp_path / "diagnosed"
+    words = ["experiment=formats_diagnostics", "hardware=cpu", f"paths.output_dir={folder}"]
+    done = run("evaluate", *words, f"scores=[{scored[0]},{other}]")
+    assert done.returncode == 0, done.stderr
+    metrics = json.loads((folder / "metrics.json").read_text())
+    assert metrics["diagnostics/tiny/numeric100/parse_rate"] == metrics["diagnostics/another/numeric100/parse_rate"]
+    assert {"report.html", "methods.md", "figures", "manifest.json"} <= {path.name for path in folder.iterdir()}
+    assert "Judge tiny, 8 candidate responses to 2 prompts." in (folder / "methods.md").read_text()
+    manifest = json.loads((folder / "manifest.json").read_text())
+    assert set(manifest["inputs"]) == {str(scored[0]), str(other)}
+    assert "carried a readable verdict" in done.stdout
+    again = run("evaluate", *words[:2], f"paths.output_dir={tmp_path / 'twice'}", f"scores=[{other},{other}]")
+    assert again.returncode == 1
+    assert "both hold judge another under format binary" in again.stderr

@@ -9,7 +9,7 @@ from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from judgelab.config.explain import explained, unknown_key
-from judgelab.config.schema import ScoreRoot, TrainRoot
+from judgelab.config.schema import Comparison, ScoreRoot, TrainRoot
 from judgelab.errors import ConfigError
 
 
@@ -98,6 +98,8 @@ _RULES: dict[str, _Rule] = {
     "scoring.repeats": _COUNT,
     "scoring.rescored": _NOT_NEGATIVE,
     "scoring.max_length": _COUNT,
+    "diagnostics.alphas": (lambda alphas: all(alpha >= 0 for alpha in alphas), "a list of numbers of at least 0"),
+    "diagnostics.draws": _COUNT,
     "logger.mode": _one_of("auto", "online", "offline", "disabled"),
     "logger.sample_rows": _NOT_NEGATIVE,
 }
@@ -117,7 +119,19 @@ def _check_ranges(config: DictConfig) -> None:
     if issubclass(root, ScoreRoot):
         if not config.formats:
             raise ConfigError("formats is empty: name at least one, such as +format@formats.likert5=likert5")
+        for key, fmt in config.formats.items():
+            _check_mirrored(f"formats.{key}", fmt)
         _check_repeats("scoring.repeats", config.scoring.repeats, config.decoding.temperature)
+
+
+def _check_mirrored(key: str, fmt: DictConfig) -> None:
+    """A response's share of a comparison is s in slot A and 1 − s in slot B, so the scores must come in such pairs."""
+    scores = sorted(fmt.verdicts.values())
+    mirrored = all(math.isclose(low + high, 1) for low, high in zip(scores, reversed(scores), strict=True))
+    if fmt.comparison is not Comparison.none and not mirrored:
+        raise ConfigError(
+            f"{key}.verdicts={dict(fmt.verdicts)}: comparisons must mirror, 1 − s for every s; mend the format"
+        )
 
 
 def _check_repeats(key: str, repeats: int, temperature: float) -> None:

@@ -14,7 +14,7 @@ from omegaconf import DictConfig, OmegaConf
 from judgelab.config.checks import checked
 from judgelab.config.explain import explained
 from judgelab.config.hardware import settled
-from judgelab.config.schema import EvaluateRoot, ScoreRoot, StudyRoot, TrainRoot
+from judgelab.config.schema import EvaluateRoot, FormatsRoot, ScoreRoot, StudyRoot, TrainRoot
 from judgelab.config.verdicts import logistic_scale, scale, signed_scale
 from judgelab.data.aegis2 import Aegis2
 from judgelab.data.candidates import CandidateSource
@@ -60,6 +60,7 @@ def prepare_hydra() -> None:
     store.store("train_schema", TrainRoot)
     store.store("evaluate_schema", EvaluateRoot)
     store.store("score_schema", ScoreRoot)
+    store.store("formats_schema", FormatsRoot)
     for name, engine in ENGINES.items():
         store.store(f"{name}_schema", engine, group="engine")
     for name, source in DATA.items():

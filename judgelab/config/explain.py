@@ -104,7 +104,7 @@ def _typed_as(key: str, overrides: Sequence[str]) -> str:
 
 def _nearest(name: str, known: Iterable[str]) -> str:
     """`; did you mean …` for the closest of the known names by spelling, their last part first, or nothing."""
-    names = list(known)
+    names = [full for full in known if full != name]
     leaves = {full.rpartition(".")[2]: full for full in names}
     close = get_close_matches(name.rpartition(".")[2], leaves, n=1, cutoff=0.6)
     found = [leaves[close[0]]] if close else get_close_matches(name, names, n=1, cutoff=0.6)

@@ -245,4 +245,21 @@ class ScoreRoot(StudyRoot):
     scoring: ScoringConfig = field(default_factory=ScoringConfig)
 
 
-ROOTS: tuple[type[StudyRoot], ...] = (TrainRoot, EvaluateRoot, ScoreRoot)
+@dataclass
+class DiagnosticsConfig:
+    """Orders α of the effective levels D_α, and random draws for each part of the pool in the curve over its size."""
+
+    alphas: list[float] = field(default_factory=lambda: [1.0, 2.0])
+    draws: int = 20
+
+
+@dataclass
+class FormatsRoot(StudyRoot):
+    """Root of `evaluate.py` over finished scoring runs of one pool; `reference` replaces the pool's own ratings."""
+
+    scores: list[str] = MISSING
+    reference: str | None = None
+    diagnostics: DiagnosticsConfig = field(default_factory=DiagnosticsConfig)
+
+
+ROOTS: tuple[type[StudyRoot], ...] = (TrainRoot, EvaluateRoot, ScoreRoot, FormatsRoot)

@@ -44,7 +44,7 @@ def loss_figure(history: Sequence[Mapping[str, float]]) -> Figure:
     if not any(f"{split}/{loss.key}" in row for row in history for split in ("train", "validation") for loss in LOSSES):
         raise ValueError("the history holds no loss to draw")
     window = max(1, sum("train/loss" in row for row in history) // 10)
-    figure, axes = _canvas(8.2, 3.7)
+    figure, axes = canvas(8.2, 3.7)
     for loss in LOSSES:
         _draw_training(axes, *_points(history, f"train/{loss.key}"), loss, window)
         _draw_validation(axes, *_points(history, f"validation/{loss.key}"), loss)
@@ -118,7 +118,7 @@ def confusion_figure(
         )
     totals = counts.sum(axis=1, keepdims=True)
     shares = counts / np.maximum(totals, 1)
-    figure, axes = _canvas(2.2 + 0.95 * len(column_labels), 1.3 + 0.8 * len(row_labels))
+    figure, axes = canvas(2.2 + 0.95 * len(column_labels), 1.3 + 0.8 * len(row_labels))
     axes.imshow(shares, cmap="Blues", vmin=0, vmax=1, aspect="auto")
     for (row, column), count in np.ndenumerate(counts):
         _annotate(axes, row, column, int(count), shares[row, column] if totals[row, 0] else None)
@@ -142,7 +142,7 @@ def _annotate(axes: Axes, row: int, column: int, count: int, share: float | None
     axes.text(column, row + 0.08, text, ha="center", va="top", color=color, fontsize=8)
 
 
-def _canvas(width: float, height: float) -> tuple[Figure, Axes]:
+def canvas(width: float, height: float) -> tuple[Figure, Axes]:
     """An empty figure of a size in inches, in the report's look."""
     figure = Figure(figsize=(width, height), dpi=PIXELS_PER_INCH, facecolor="white", layout="constrained")
     FigureCanvasAgg(figure)

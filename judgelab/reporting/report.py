@@ -24,7 +24,10 @@ PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
 
 @dataclass(frozen=True)
 class Report:
-    """What a reader of a run should see; figures are (caption, PNG file), facts and glossary (name, text)."""
+    """What a reader of a run should see; figures are (caption, PNG file), facts and glossary (name, text).
+
+    `texts` are (heading, text to copy).
+    """
 
     title: str
     question: str
@@ -35,6 +38,7 @@ class Report:
     facts: tuple[tuple[str, str], ...]
     config_yaml: str
     glossary: tuple[tuple[str, str], ...] = ()
+    texts: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -87,6 +91,7 @@ def finish_report(
     warnings: Sequence[str],
     facts: Sequence[tuple[str, str]],
     glossary: Sequence[tuple[str, str]],
+    texts: Sequence[tuple[str, str]] = (),
 ) -> None:
     """Write report.html and print the first table and the warnings."""
     report = Report(
@@ -99,6 +104,7 @@ def finish_report(
         facts=tuple(facts),
         config_yaml=OmegaConf.to_yaml(OmegaConf.create(plain_config(config))),
         glossary=tuple(glossary),
+        texts=tuple(texts),
     )
     path = write_report(folder, report)
     print_table(tables[0])

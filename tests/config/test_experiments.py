@@ -13,8 +13,14 @@ from judgelab.engines.config import EngineConfig
 from judgelab.errors import ConfigError
 
 EXPERIMENTS = sorted((CONF / "experiment").rglob("*.yaml"))
-STAGES = {"cpa_criminality": ("train", "evaluate"), "formats_sample": ("score",)}
-USES = [(name, stage) for name, stages in STAGES.items() for stage in stages]
+STAGES = {
+    "cpa_criminality": ("train", "evaluate"),
+    "formats_sample": ("score",),
+    "formats_diagnostics": ("evaluate",),
+}
+# Experiments over finished runs have no model to shrink, and need the runs named.
+OVER_RUNS = {"formats_diagnostics": ["scores=[run]"]}
+USES = [(name, stage) for name, stages in STAGES.items() for stage in stages if name not in OVER_RUNS]
 SWEEP_FILES = sorted((SWEEPS / "sweep").rglob("*.yaml"))
 PLACES = ["cpu", "rtx5090", "a100", "h100", "h100x8"]
 
@@ -33,6 +39,14 @@ def test_every_experiment_composes_everywhere(name: str, stage: str, hardware: s
     assert config.name == name
     assert config.hardware.name == hardware
     assert (config.model.origin is Origin.tiny) == (debug == "tiny")
+
+
+@pytest.mark.parametrize("name", OVER_RUNS)
+def test_experiments_over_finished_runs_compose(name: str) -> None:
+    for stage in STAGES[name]:
+        assert typed(compose_config(stage, [f"experiment={name}", "hardware=cpu", *OVER_RUNS[name]])).name == name
+        with pytest.raises(ConfigError, match="no value"):
+            compose_config(stage, [f"experiment={name}", "hardware=cpu"])
 
 
 @pytest.mark.parametrize("name", [name for name, stage in USES if stage == "train"])
@@ -126,6 +140,9 @@ def test_a_format_can_be_dropped_and_none_at_all_is_refused() -> None:
     config = typed(compose_config("score", words))
     assert isinstance(config, ScoreRoot)
     assert list(config.formats) == ["binary", "likert5", "numeric100"]
+    lopsided = ["formats.binary.comparison=anchor", "formats.binary.verdicts.ACCEPT=0.9"]
+    with pytest.raises(ConfigError, match=r"formats\.binary\.verdicts=.*must mirror"):
+        compose_config("score", [*words, *lopsided])
     every = [f"~format@formats.{name}" for name in ("binary", "likert5", "numeric100")]
     with pytest.raises(ConfigError, match="formats is empty"):
         compose_config("score", [*words, *every])
