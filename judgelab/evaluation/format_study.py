@@ -47,7 +47,11 @@ def study_formats(runs: Sequence[ScoringRun], config: FormatsRoot) -> FormatStud
         shares=tuple(explained),
         claims=tuple(claims(found, by_slot, explained)),
         position_effect=_position_effect(pool),
-        warnings=(*_order_warnings(found), *_coverage_warnings(found), *_slot_warnings(by_slot)),
+        warnings=(
+            *_order_warnings([cell for cell in found if cell.paper]),
+            *_coverage_warnings(found),
+            *_slot_warnings(by_slot),
+        ),
     )
 
 

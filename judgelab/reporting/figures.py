@@ -156,16 +156,22 @@ def canvas(width: float, height: float) -> tuple[Figure, Axes]:
 
 
 def histogram_figure(scores: Mapping[str, Sequence[float]]) -> Figure:
-    """How often each format gave each score: one row of bars per format, on a common axis from 0 to 1."""
+    """How often each format gave each score: one row of bars per format, on a common axis from 0 to 1.
+
+    Each row is as high as its most frequent score, whose share stands beside it.
+    """
     figure = Figure(figsize=(7.2, 0.5 + 1.05 * len(scores)), dpi=PIXELS_PER_INCH, layout="constrained")
     FigureCanvasAgg(figure)
     rows = np.atleast_1d(figure.subplots(len(scores), 1, sharex=True))
     for axes, (name, values) in zip(rows, scores.items(), strict=True):
         levels, counts = np.unique(np.round(values, 9), return_counts=True)
-        axes.bar(levels, counts / max(counts.sum(), 1), width=0.008, color=LOSSES[1].color)
+        shares = counts / max(counts.sum(), 1)
+        peak = shares.max(initial=0)
+        axes.bar(levels, shares, width=0.008, color=LOSSES[1].color)
         axes.set_ylabel(textwrap.fill(name, 12), rotation=0, ha="right", va="center")
-        axes.set_ylim(0, 1)
-        axes.set_yticks([0, 1], ["0", "1"])
+        if peak:
+            axes.set_ylim(0, 1.08 * peak)
+        axes.set_yticks([0, peak] if peak else [0], ["0", f"{peak:.0%}"] if peak else ["0"])
         axes.spines[["top", "right"]].set_visible(False)
         axes.spines[["left", "bottom"]].set_color(FAINT)
         axes.tick_params(colors=MUTED, labelsize=8, labelcolor=INK)

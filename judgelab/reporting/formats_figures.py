@@ -64,7 +64,7 @@ def slot_figure(slots: Sequence[Slots]) -> Figure:
     axes.set_yticks(range(len(known)), names)
     axes.set_ylim(-0.6, len(known) - 0.4)
     axes.set_xlim(-2.05, 2.05)
-    axes.set_xlabel("verdict (filled: bias b, + toward slot A; hollow: preference q, + toward the first response)")
+    axes.set_xlabel("mean verdict; filled: bias b (+ is slot A), hollow: preference q")
     return figure
 
 
