@@ -309,3 +309,59 @@ def test_finished_scoring_runs_are_diagnosed(
     again = run("evaluate", *words[:2], f"paths.output_dir={tmp_path / 'twice'}", f"scores=[{other},{other}]")
     assert again.returncode == 1
     assert "both hold judge another under format binary" in again.stderr
+
+
+def _pool_file(folder: Path, candidates: int, response: str) -> Path:
+    rows = [
+        {
+            "prompt_id": f"p{p}",
+            "prompt": f"What is {p} plus {p}, please?",
+            "candidate_id": f"p{p}c{c}",
+            "response": response.format(p + p),
+            "reference": c + 1,
+        }
+        for p in range(3)
+        for c in range(candidates)
+    ]
+    path = folder / "pool.jsonl"
+    path.write_text("\n".join(map(json.dumps, rows)))
+    return path
+
+
+def test_a_pool_with_one_candidate_per_prompt_is_scored_and_diagnosed(tmp_path: Path) -> None:
+    file = _pool_file(tmp_path, 1, "It is {}, since that is twice the number.")
+    words = ["data=candidates_file", f"data.path={file}", f"paths.output_dir={tmp_path / 'run'}"]
+    done = run("score", *SCORE, "data.limit=null", *words)
+    assert done.returncode == 0, done.stderr
+    formats = [row["format"] for row in pq.read_table(tmp_path / "run" / "scores.parquet").to_pylist()]
+    assert {name: formats.count(name) for name in set(formats)} == dict.fromkeys(
+        ("binary", "likert5", "numeric100", "anchored"), 3
+    ), "nothing can be compared with a lone candidate but itself"
+    words = ["experiment=formats_diagnostics", "hardware=cpu", f"scores=[{tmp_path / 'run'}]"]
+    diagnosed = run("evaluate", *words, f"paths.output_dir={tmp_path / 'diagnosed'}")
+    assert diagnosed.returncode == 0, diagnosed.stderr
+    assert "Traceback" not in diagnosed.stderr
+
+
+def test_a_pool_that_the_filters_empty_is_refused_with_the_counts(tmp_path: Path) -> None:
+    file = _pool_file(tmp_path, 2, "{}")
+    done = run("score", *SCORE, "data=candidates_file", f"data.path={file}", f"paths.output_dir={tmp_path / 'run'}")
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    assert "20" in done.stderr, "the message names the limit that left nothing"
+
+
+def test_a_wrong_url_and_an_adapter_of_another_base_are_named(
+    trained: tuple[Path, subprocess.CompletedProcess[str]], tmp_path: Path
+) -> None:
+    words = ["engine=server", "engine.url=http://127.0.0.1:9/v1", "engine.attempts=1", "engine.api=chat"]
+    done = run("score", *SCORE, *words, "engine.model=m", f"paths.output_dir={tmp_path / 'url'}")
+    assert done.returncode == 1
+    assert "http://127.0.0.1:9" in done.stderr
+    assert "Traceback" not in done.stderr
+    words = [f"adapter={trained[0] / 'adapter'}", "seed=7", f"paths.output_dir={tmp_path / 'adapter'}"]
+    done = run("score", *SCORE, *words)
+    assert done.returncode == 1
+    assert "tiny-42" in done.stderr
+    assert "tiny-7" in done.stderr
+    assert "Traceback" not in done.stderr
