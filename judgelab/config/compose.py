@@ -14,6 +14,7 @@ from omegaconf import DictConfig, OmegaConf
 from judgelab.config.checks import checked
 from judgelab.config.explain import explained
 from judgelab.config.hardware import settled
+from judgelab.config.prompt_files import text_of
 from judgelab.config.schema import EvaluateRoot, FormatsRoot, ScoreRoot, StudyRoot, TrainRoot
 from judgelab.config.verdicts import logistic_scale, scale, signed_scale
 from judgelab.data.aegis2 import Aegis2
@@ -66,7 +67,7 @@ def prepare_hydra() -> None:
     for name, source in DATA.items():
         store.store(f"{name}_schema", source, group="data")
     OmegaConf.register_new_resolver("at", _option_at, replace=True)
-    for resolver in (scale, signed_scale, logistic_scale):
+    for resolver in (scale, signed_scale, logistic_scale, text_of):
         OmegaConf.register_new_resolver(resolver.__name__, resolver, replace=True)
     if SweepsOnSearchPath not in Plugins.instance().discover(SearchPathPlugin):
         Plugins.instance().register(SweepsOnSearchPath)

@@ -11,6 +11,7 @@ from judgelab.config.compose import CONF, DATA, ENGINES, SWEEPS, compose_config,
 from judgelab.config.schema import Attention, Comparison, Condition, Origin, ScoreRoot
 from judgelab.engines.config import EngineConfig
 from judgelab.errors import ConfigError
+from judgelab.judges.parsing import parse_reply
 
 EXPERIMENTS = sorted((CONF / "experiment").rglob("*.yaml"))
 STAGES = {
@@ -124,6 +125,22 @@ def test_the_papers_formats() -> None:
     assert formats["tournament"].verdicts == pytest.approx(soft, abs=1e-4)
     kinds = [fmt.comparison for fmt in formats.values()]
     assert kinds == [Comparison.none] * 3 + [Comparison.anchor, Comparison.all_pairs]
+
+
+def test_a_format_takes_its_prompt_from_a_file(tmp_path: Path) -> None:
+    prompt = tmp_path / "mine.txt"
+    prompt.write_text("{rubric}\n{query}\n{slots}{response}\n\nFair or foul?\n\n")
+    words = ["experiment=formats_sample", "hardware=cpu", f"formats.binary.template=${{text_of:{prompt}}}"]
+    words += ["~formats.binary.verdicts.ACCEPT", "+formats.binary.verdicts.FAIR=1.0"]
+    words += ["~formats.binary.verdicts.REJECT", "+formats.binary.verdicts.FOUL=0.0"]
+    config = typed(compose_config("score", words))
+    assert isinstance(config, ScoreRoot)
+    mine = config.formats["binary"]
+    assert mine.template.endswith("Fair or foul?")
+    assert parse_reply("I would call it FAIR.", mine, truncated=False).score == 1.0
+    prompt.unlink()
+    with pytest.raises(ConfigError, match="prompt file cannot be read"):
+        compose_config("score", words)
 
 
 def test_formats_of_a_kind_differ_in_their_last_paragraph_alone() -> None:
