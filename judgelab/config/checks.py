@@ -9,7 +9,8 @@ from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from judgelab.config.explain import explained, unknown_key
-from judgelab.config.schema import ScoreRoot, TrainRoot
+from judgelab.config.schema import Answer, ScoreRoot, TrainRoot
+from judgelab.engines.server_config import ServerConfig
 from judgelab.errors import ConfigError
 
 
@@ -113,15 +114,37 @@ def _check_ranges(config: DictConfig) -> None:
         held_out = config.data.test_fraction + config.data.validation_fraction
         if held_out >= 1:
             raise ConfigError(f"data.test_fraction + data.validation_fraction = {held_out}: leave rows to train on")
-        _check_repeats("evaluation.runs", config.evaluation.runs, config.decoding.temperature)
+        if config.decoding.answer is Answer.expected:
+            raise ConfigError(
+                "decoding=expected reads bare verdicts, which score.py asks for; here a reason comes first"
+            )
+        _check_repeats("evaluation.runs", config.evaluation.runs, config.decoding)
     if issubclass(root, ScoreRoot):
         if not config.formats:
             raise ConfigError("formats is empty: name at least one, such as +format@formats.likert5=likert5")
-        _check_repeats("scoring.repeats", config.scoring.repeats, config.decoding.temperature)
+        _check_repeats("scoring.repeats", config.scoring.repeats, config.decoding)
+        if config.decoding.answer is Answer.expected:
+            _check_expected(config)
 
 
-def _check_repeats(key: str, repeats: int, temperature: float) -> None:
-    if repeats > 1 and temperature == 0:
+def _check_expected(config: DictConfig) -> None:
+    for key in ("temperature", "top_p"):
+        if config.decoding[key] != 1:
+            raise ConfigError(
+                f"decoding.{key}={config.decoding[key]}: decoding=expected reads the judge's own probabilities; "
+                "leave it at 1, or use decoding=sampled"
+            )
+    if issubclass(OmegaConf.get_type(config.engine) or object, ServerConfig):
+        raise ConfigError(
+            "engine=server: a server does not give the probability of every verdict, which decoding=expected needs; "
+            "use engine=hf or engine=vllm, or decoding=sampled scoring.repeats=10"
+        )
+
+
+def _check_repeats(key: str, repeats: int, decoding: DictConfig) -> None:
+    if repeats > 1 and decoding.answer is Answer.expected:
+        raise ConfigError(f"{key}={repeats} repeats the same probabilities: add decoding=sampled, or set {key}=1")
+    if repeats > 1 and decoding.temperature == 0:
         raise ConfigError(
             f"{key}={repeats} repeats the same reply at decoding.temperature=0: add decoding=sampled, or set {key}=1"
         )
