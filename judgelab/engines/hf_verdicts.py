@@ -24,7 +24,7 @@ def verdict_log_probabilities(
     read = batch.lead.shape[1]
     prompt_mask = torch.cat([batch.lead_mask, batch.tail_mask], dim=1)[chosen].bool()
     nodes = torch.tensor(tree.tokens, device=device).expand(len(rows), -1)
-    depths = torch.tensor(tree.depths, device=device).expand(len(rows), -1)
+    depths = torch.tensor([len(path) for path in tree.paths[1:]], device=device)
     prompt_positions = (prompt_mask.long().cumsum(dim=1) - 1).clamp(min=0)
     positions = torch.cat([prompt_positions, prompt_positions[:, -1:] + depths], dim=1)
     logits = model(

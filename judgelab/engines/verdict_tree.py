@@ -11,13 +11,19 @@ Verdicts = tuple[tuple[int, ...], ...]
 class VerdictTree:
     """The distinct prefixes of some verdicts; node 0 is the end of the prompt, and a node stands behind its parent.
 
-    `tokens`, `parents` and `depths` are those of nodes 1, 2, …; `ends` is the node at which each verdict is complete.
+    `paths` are the tokens from the prompt to each node, `children` the nodes behind each, `parents` those before nodes
+    1, 2, …; `ends` is the node at which each verdict is complete.
     """
 
-    tokens: tuple[int, ...]
+    paths: tuple[tuple[int, ...], ...]
     parents: tuple[int, ...]
-    depths: tuple[int, ...]
+    children: tuple[tuple[int, ...], ...]
     ends: tuple[int, ...]
+
+    @property
+    def tokens(self) -> tuple[int, ...]:
+        """The tokens of nodes 1, 2, …."""
+        return tuple(path[-1] for path in self.paths[1:])
 
     def log_probabilities(self, steps: Sequence[float], stops: Sequence[float]) -> list[float]:
         """Log-probability of every verdict: its tokens, then the end of the turn.
@@ -34,11 +40,12 @@ class VerdictTree:
 @cache
 def verdict_tree(verdicts: Verdicts) -> VerdictTree:
     """The tree of these token sequences, of which none may be empty or occur twice."""
-    prefixes = sorted({verdict[:length] for verdict in verdicts for length in range(1, len(verdict) + 1)})
-    nodes = {(): 0} | {prefix: number for number, prefix in enumerate(prefixes, start=1)}
+    paths = sorted({verdict[:length] for verdict in verdicts for length in range(len(verdict) + 1)})
+    nodes = {path: number for number, path in enumerate(paths)}
+    parents = tuple(nodes[path[:-1]] for path in paths[1:])
+    children: list[list[int]] = [[] for _ in paths]
+    for node, parent in enumerate(parents, start=1):
+        children[parent].append(node)
     return VerdictTree(
-        tokens=tuple(prefix[-1] for prefix in prefixes),
-        parents=tuple(nodes[prefix[:-1]] for prefix in prefixes),
-        depths=tuple(map(len, prefixes)),
-        ends=tuple(nodes[verdict] for verdict in verdicts),
+        tuple(paths), parents, tuple(map(tuple, children)), tuple(nodes[verdict] for verdict in verdicts)
     )

@@ -16,14 +16,15 @@ VERDICTS = st.lists(
 @given(VERDICTS)
 def test_every_shared_prefix_is_one_node(verdicts: tuple[tuple[int, ...], ...]) -> None:
     tree = verdict_tree(verdicts)
-    paths: list[tuple[int, ...]] = [()]
-    for token, parent in zip(tree.tokens, tree.parents, strict=True):
-        assert parent < len(paths), "a node stands behind its parent"
-        paths.append((*paths[parent], token))
-    assert len(set(paths)) == len(paths)
-    assert set(paths) == {verdict[:length] for verdict in verdicts for length in range(len(verdict) + 1)}
-    assert tuple(map(len, paths[1:])) == tree.depths
-    assert [paths[end] for end in tree.ends] == list(verdicts)
+    assert len(set(tree.paths)) == len(tree.paths)
+    assert set(tree.paths) == {verdict[:length] for verdict in verdicts for length in range(len(verdict) + 1)}
+    assert tree.paths[0] == ()
+    for node, parent in enumerate(tree.parents, start=1):
+        assert parent < node, "a node stands behind its parent"
+        assert tree.paths[node] == (*tree.paths[parent], tree.tokens[node - 1])
+        assert node in tree.children[parent]
+    assert sum(map(len, tree.children)) == len(tree.parents)
+    assert [tree.paths[end] for end in tree.ends] == list(verdicts)
 
 
 @given(VERDICTS, st.randoms(use_true_random=False))
@@ -31,9 +32,7 @@ def test_a_verdict_is_the_product_along_its_path(verdicts: tuple[tuple[int, ...]
     tree = verdict_tree(verdicts)
     steps = {path: random.uniform(0.01, 1) for path in sorted({v[:n] for v in verdicts for n in range(1, 5)})}
     stops = {path: random.uniform(0.01, 1) for path in [(), *steps]}
-    paths: list[tuple[int, ...]] = [()]
-    for token, parent in zip(tree.tokens, tree.parents, strict=True):
-        paths.append((*paths[parent], token))
+    paths = tree.paths
     found = tree.log_probabilities(
         [math.log(steps[path]) for path in paths[1:]], [math.log(stops[path]) for path in paths]
     )
