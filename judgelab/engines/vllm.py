@@ -94,6 +94,8 @@ class VLLMEngine:
         self, prompts: Sequence[Sequence[int]], settings: Sequence[SamplingParams]
     ) -> Iterator[tuple[int, RequestOutput]]:
         """The finished output of every prompt with its index, as they come."""
+        if not prompts:
+            return
         tokens = [TokensPrompt(prompt_token_ids=list(prompt)) for prompt in prompts]
         ids = self.llm.enqueue(tokens, list(settings), lora_request=self.adapter, use_tqdm=False)
         waiting = {_number(request_id): index for index, request_id in enumerate(ids)}

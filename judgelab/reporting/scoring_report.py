@@ -38,6 +38,7 @@ def report_scoring(
     run: Run,
     config: ScoreRoot,
     pool: CandidatePool,
+    unanchored: Mapping[str, int],
     cut_requests: int,
     again: Sequence[Mapping[str, Any]],
 ) -> None:
@@ -48,7 +49,7 @@ def report_scoring(
     masses = captured_mass(scores)
     run.count_tokens("judge_prompts", int(scores["prompt_tokens"].sum()))
     run.count_tokens("judge_replies", int(scores["completion_tokens"].sum()))
-    run.write_metrics(_metrics(summaries, flips, masses))
+    run.write_metrics(_metrics(summaries, flips, masses) | _left_out(unanchored))
     columns = ("format", "prompt_id", "candidate_id", "other_id", "order", "status", "verdict", "score", "mass", "text")
     run.tracker.table("verdict samples", columns, _samples(scores, columns, config.logger.sample_rows))
     values = {name: rows["score"].dropna().tolist() for name, rows in scores.groupby("format", sort=False)}
@@ -61,8 +62,14 @@ def report_scoring(
         ("schedule of comparisons", config.scoring.schedule.value),
         ("seed", str(config.seed)),
     )
-    tables = (format_table(summaries, flips, masses), status_table(summaries), pool_table(pool))
+    tables = (format_table(summaries, flips, masses), status_table(summaries), pool_table(pool, unanchored))
     warnings = _warnings(summaries, masses, cut_requests)
+    warnings += [
+        f"{name}: {count} of {len(pool.prompts)} prompts have no reference score, so no anchor; this format leaves "
+        "them out, the others do not."
+        for name, count in unanchored.items()
+        if count
+    ]
     finish_report(run.folder, config, tables, figures, warnings, facts, GLOSSARY)
 
 
@@ -103,7 +110,7 @@ def status_table(summaries: Sequence[ScoreSummary]) -> Table:
     return Table("Replies by status", ("format", *statuses), rows)
 
 
-def pool_table(pool: CandidatePool) -> Table:
+def pool_table(pool: CandidatePool, unanchored: Mapping[str, int]) -> Table:
     """How large the pool is, and what was left out of it."""
     sizes = (
         ("prompts", len(pool.prompts)),
@@ -111,7 +118,12 @@ def pool_table(pool: CandidatePool) -> Table:
         ("prompts held out", len(pool.held_out)),
     )
     counted = tuple((name.replace("_", " "), count) for name, count in sorted(pool.counts.items()))
-    return Table("Pool", ("what", "count"), sizes + counted)
+    anchors = tuple((f"prompts without an anchor ({name})", count) for name, count in unanchored.items())
+    return Table("Pool", ("what", "count"), sizes + anchors + counted)
+
+
+def _left_out(unanchored: Mapping[str, int]) -> dict[str, float | None]:
+    return {f"scoring/{name}/prompts_without_anchor": count for name, count in unanchored.items()}
 
 
 def _metrics(summaries: Sequence[ScoreSummary], flips: Flips, masses: Masses) -> dict[str, float | None]:

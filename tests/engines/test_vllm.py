@@ -97,7 +97,8 @@ def test_verdict_probabilities_are_those_of_transformers() -> None:
         requests = [r.request for name in wanted for r in _requests(config, judge) if r.format == name][::6][:8]
         found[engine] = {each.request_id: each.values for each in judge.engine.verdict_probabilities(requests)}
         assert len(found[engine]) == len(requests)
-    assert judge.engine.cached_tokens > 0.8 * judge.engine.prompt_tokens
+    # Only whole blocks are cached, and one holds 128 tokens on a CPU.
+    assert judge.engine.cached_tokens > 0.5 * judge.engine.prompt_tokens
     assert {len(values) for values in found["hf"].values()} >= {5, 101}
     for key, values in found["hf"].items():
         assert 0 < sum(values) <= 1
