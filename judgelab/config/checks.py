@@ -69,8 +69,6 @@ _RULES: dict[str, _Rule] = {
     "hardware.devices": _COUNT,
     "hardware.micro_batch_size": _COUNT,
     "hardware.engine_batch_size": _COUNT,
-    "model.lora.r": _COUNT,
-    "model.lora.alpha": _COUNT,
     "model.lora.dropout": _BELOW_ONE,
     "data.limit": _COUNT,
     "data.test_fraction": _FRACTION,
@@ -104,12 +102,16 @@ _RULES: dict[str, _Rule] = {
 }
 
 
+# No adapter is put on a judge that only scores, and none can be on a hosted one.
+_TRAINED_RULES = {"model.lora.r": _COUNT, "model.lora.alpha": _COUNT}
+
+
 def _check_ranges(config: DictConfig) -> None:
-    for key, (holds, expected) in _RULES.items():
+    root = OmegaConf.get_type(config) or object
+    for key, (holds, expected) in (_RULES | (_TRAINED_RULES if issubclass(root, TrainRoot) else {})).items():
         value = OmegaConf.select(config, key)
         if value is not None and not holds(value):
             raise ConfigError(f"{key}={value}: expected {expected}")
-    root = OmegaConf.get_type(config) or object
     if issubclass(root, TrainRoot):
         held_out = config.data.test_fraction + config.data.validation_fraction
         if held_out >= 1:
