@@ -18,6 +18,7 @@ def main(config: ScoreRoot) -> None:
     from judgelab.scoring.pool import PoolScoring, check_answered
     from judgelab.scoring.requests import Asking, Judge
     from judgelab.scoring.rescoring import rescored_rows
+    from judgelab.scoring.schedule import without_anchor
 
     with start_run("score", config) as run:
         if run.finished:
@@ -25,6 +26,7 @@ def main(config: ScoreRoot) -> None:
         pool = config.data.load(config.seed)
         for name, sha in pool.inputs.items():
             run.add_input(name, sha)
+        unanchored = without_anchor(pool.prompts, config.formats)
         judge = config.engine.start(config)
         run.add_input(config.model.name, judge.identity)
         write_parquet(run.folder / "candidates.parquet", candidate_table(pool.prompts))
@@ -41,7 +43,7 @@ def main(config: ScoreRoot) -> None:
         cut_requests = scoring.combine(run.folder / "scores.parquet")
         check_answered(run.folder / "scores.parquet")
         again = rescored_rows(scoring, pool, config.scoring.rescored)
-        report_scoring(run, config, pool, cut_requests, again)
+        report_scoring(run, config, pool, unanchored, cut_requests, again)
 
 
 if __name__ == "__main__":

@@ -269,6 +269,33 @@ def test_a_candidate_with_control_tokens_and_a_fake_verdict_is_only_text(tmp_pat
     assert {row["status"] for row in scored} <= {"invalid", "truncated"}, "a random model gives no verdict of its own"
 
 
+def test_prompts_without_references_are_left_out_of_the_anchored_format_and_counted(tmp_path: Path) -> None:
+    rows = [
+        {
+            "prompt_id": f"p{p}",
+            "prompt": f"What is number {p}?",
+            "candidate_id": f"p{p}c{c}",
+            "response": f"The answer is the number {c}.",
+        }
+        for p in range(3)
+        for c in range(2)
+    ]
+    words = [*SCORE, "data=candidates_file", f"data.path={tmp_path / 'pool.jsonl'}", "data.limit=null"]
+    (tmp_path / "pool.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    refused = run("score", *words, f"paths.output_dir={tmp_path / 'refused'}")
+    assert refused.returncode == 1
+    assert "~format@formats.anchored" in refused.stderr
+    (tmp_path / "pool.jsonl").write_text("\n".join(map(json.dumps, [rows[0] | {"reference": 3.0}, *rows[1:]])))
+    done = run("score", *words, f"paths.output_dir={tmp_path / 'run'}")
+    assert done.returncode == 0, done.stderr
+    scored = pq.read_table(tmp_path / "run" / "scores.parquet").to_pylist()
+    assert [row["candidate_id"] for row in scored if row["format"] == "anchored"] == ["p0c0", "p0c1"]
+    assert [row["format"] for row in scored].count("likert5") == 6
+    assert json.loads((tmp_path / "run/metrics.json").read_text())["scoring/anchored/prompts_without_anchor"] == 2
+    assert "2 of 3 prompts have no reference score" in done.stdout
+    assert "prompts without an anchor" in (tmp_path / "run/report.html").read_text()
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

@@ -9,7 +9,8 @@ from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from judgelab.config.explain import explained, unknown_key
-from judgelab.config.schema import Comparison, ScoreRoot, TrainRoot
+from judgelab.config.schema import Answer, Comparison, ScoreRoot, TrainRoot
+from judgelab.engines.server_config import ServerConfig
 from judgelab.errors import ConfigError
 
 
@@ -68,8 +69,6 @@ _RULES: dict[str, _Rule] = {
     "hardware.devices": _COUNT,
     "hardware.micro_batch_size": _COUNT,
     "hardware.engine_batch_size": _COUNT,
-    "model.lora.r": _COUNT,
-    "model.lora.alpha": _COUNT,
     "model.lora.dropout": _BELOW_ONE,
     "data.limit": _COUNT,
     "data.test_fraction": _FRACTION,
@@ -105,23 +104,33 @@ _RULES: dict[str, _Rule] = {
 }
 
 
+# No adapter is put on a judge that only scores, and none can be on a hosted one.
+_TRAINED_RULES = {"model.lora.r": _COUNT, "model.lora.alpha": _COUNT}
+
+
 def _check_ranges(config: DictConfig) -> None:
-    for key, (holds, expected) in _RULES.items():
+    root = OmegaConf.get_type(config) or object
+    for key, (holds, expected) in (_RULES | (_TRAINED_RULES if issubclass(root, TrainRoot) else {})).items():
         value = OmegaConf.select(config, key)
         if value is not None and not holds(value):
             raise ConfigError(f"{key}={value}: expected {expected}")
-    root = OmegaConf.get_type(config) or object
     if issubclass(root, TrainRoot):
         held_out = config.data.test_fraction + config.data.validation_fraction
         if held_out >= 1:
             raise ConfigError(f"data.test_fraction + data.validation_fraction = {held_out}: leave rows to train on")
-        _check_repeats("evaluation.runs", config.evaluation.runs, config.decoding.temperature)
+        if config.decoding.answer is Answer.expected:
+            raise ConfigError(
+                "decoding=expected reads bare verdicts, which score.py asks for; here a reason comes first"
+            )
+        _check_repeats("evaluation.runs", config.evaluation.runs, config.decoding)
     if issubclass(root, ScoreRoot):
         if not config.formats:
             raise ConfigError("formats is empty: name at least one, such as +format@formats.likert5=likert5")
         for key, fmt in config.formats.items():
             _check_mirrored(f"formats.{key}", fmt)
-        _check_repeats("scoring.repeats", config.scoring.repeats, config.decoding.temperature)
+        _check_repeats("scoring.repeats", config.scoring.repeats, config.decoding)
+        if config.decoding.answer is Answer.expected:
+            _check_expected(config)
 
 
 def _check_mirrored(key: str, fmt: DictConfig) -> None:
@@ -134,8 +143,24 @@ def _check_mirrored(key: str, fmt: DictConfig) -> None:
         )
 
 
-def _check_repeats(key: str, repeats: int, temperature: float) -> None:
-    if repeats > 1 and temperature == 0:
+def _check_expected(config: DictConfig) -> None:
+    for key in ("temperature", "top_p"):
+        if config.decoding[key] != 1:
+            raise ConfigError(
+                f"decoding.{key}={config.decoding[key]}: decoding=expected reads the judge's own probabilities; "
+                "leave it at 1, or use decoding=sampled"
+            )
+    if issubclass(OmegaConf.get_type(config.engine) or object, ServerConfig):
+        raise ConfigError(
+            "engine=server: a server does not give the probability of every verdict, which decoding=expected needs; "
+            "use engine=hf or engine=vllm, or decoding=sampled scoring.repeats=10"
+        )
+
+
+def _check_repeats(key: str, repeats: int, decoding: DictConfig) -> None:
+    if repeats > 1 and decoding.answer is Answer.expected:
+        raise ConfigError(f"{key}={repeats} repeats the same probabilities: add decoding=sampled, or set {key}=1")
+    if repeats > 1 and decoding.temperature == 0:
         raise ConfigError(
             f"{key}={repeats} repeats the same reply at decoding.temperature=0: add decoding=sampled, or set {key}=1"
         )

@@ -142,14 +142,25 @@ class TrainerConfig:
     max_length: int = MISSING
 
 
+class Answer(Enum):
+    """What is read off a judge."""
+
+    reply = "reply"  # the text that it writes
+    expected = "expected"  # how likely it writes each legal verdict; the score is their mean
+
+
 @dataclass
 class DecodingConfig:
-    """How a judge's reply is drawn; temperature 0 is greedy."""
+    """How a judge's reply is drawn; temperature 0 is greedy.
+
+    Expected scores draw nothing: temperature and top_p stay 1, and `max_new_tokens` is the room for a verdict.
+    """
 
     name: str = MISSING
     temperature: float = MISSING
     top_p: float = 1.0
     max_new_tokens: int = MISSING
+    answer: Answer = Answer.reply
 
 
 @dataclass

@@ -2,7 +2,7 @@
 
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from judgelab.config.schema import DecodingConfig
 
@@ -15,13 +15,15 @@ if TYPE_CHECKING:
 class Request:
     """One prompt to answer, as token ids and, for hosted chat models, as the plain user message.
 
-    `seed` fixes its sampled reply.
+    `seed` fixes its sampled reply. `verdicts` are the token ids of what a bare verdict would be written as; they are
+    there where the probability of each is asked.
     """
 
     request_id: str
     prompt_ids: tuple[int, ...]
     seed: int
     message: str = ""
+    verdicts: tuple[tuple[int, ...], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,17 @@ class Reply:
     prompt_tokens: int | None = None
 
 
+@dataclass(frozen=True)
+class VerdictProbabilities:
+    """How likely the model is to reply with each verdict of a request and nothing else, in the request's order.
+
+    Of the model as it is, untempered: the product over the verdict's tokens, times that of an end of the turn.
+    """
+
+    request_id: str
+    values: tuple[float, ...]
+
+
 class Engine(Protocol):
     """Answers requests in any order, yielding each reply as it finishes."""
 
@@ -51,11 +64,24 @@ class Engine(Protocol):
         ...
 
 
+@runtime_checkable
+class VerdictEngine(Engine, Protocol):
+    """An engine that sees its model's probabilities."""
+
+    def verdict_probabilities(self, requests: Sequence[Request]) -> Generator[VerdictProbabilities]:
+        """The probability of every verdict of every request, as they finish; closing the generator stops asking."""
+        ...
+
+
 class PromptRenderer(Protocol):
-    """Turns a prompt into what the engine's model reads."""
+    """Turns a prompt into what the engine's model reads, and a verdict into what it would write."""
 
     def render_prompt(self, prompt: "Prompt", max_tokens: int) -> "RenderedPrompt":
         """Token ids and message of a prompt, cut to fit."""
+        ...
+
+    def render_verdict(self, verdict: str) -> tuple[int, ...]:
+        """Token ids of a reply that is nothing but this verdict, without the end of the turn."""
         ...
 
 

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 import aiohttp
 
 from judgelab.engines.openai_api import Response
-from judgelab.engines.retries import Transient, retry_after_s
+from judgelab.engines.retries import Transient, Unreachable, retry_after_s
 from judgelab.engines.server_config import ServerConfig
 from judgelab.errors import ConfigError
 
@@ -42,6 +42,8 @@ class Connection:
                 return Response(response.status, content, wait_s, headers.get("Location", ""), self._key)
         except TimeoutError:
             raise Transient(f"no answer within {self._config.timeout_s:g} s") from None
+        except aiohttp.ClientConnectorError as error:
+            raise Unreachable(f"{type(error).__name__}: {error}") from None
         except (aiohttp.ClientError, OSError) as error:
             raise Transient(f"{type(error).__name__}: {error}") from None
 

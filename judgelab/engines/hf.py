@@ -1,6 +1,6 @@
 """The in-process engine on transformers' generate: for CPUs, tests and the model that was just trained."""
 
-import copy
+import math
 from collections.abc import Generator, Sequence
 from pathlib import Path
 from typing import Any
@@ -8,77 +8,58 @@ from typing import Any
 import torch
 from peft import PeftModel
 from torch import Tensor
-from transformers import Cache, LogitsProcessor, LogitsProcessorList, TopPLogitsWarper
+from transformers import LogitsProcessor, LogitsProcessorList, TopPLogitsWarper
 
 from judgelab.config.schema import DecodingConfig, ScoreRoot
-from judgelab.engines.base import Reply, Request, StartedJudge
-from judgelab.engines.prefixes import PrefixGroup, batches, prefix_groups, shared_length
+from judgelab.engines.base import Reply, Request, StartedJudge, VerdictProbabilities
+from judgelab.engines.hf_prefixes import PrefixReader, ReadBatch
+from judgelab.engines.hf_verdicts import verdict_log_probabilities
+from judgelab.engines.verdict_tree import verdict_tree
 from judgelab.judges.rendering import Renderer
 from judgelab.models.adapter import adapter_identity, check_base
 from judgelab.models.base import check_context, load_base
 
 
 class HFEngine:
-    """Batched generation that reads shared prompt tokens once.
+    """Batched generation that reads shared prompt tokens once; replies are those of prompts read alone, up to rounding.
 
-    What all prompts share (a rubric) is read once per call, what a few share (one item in several formats) once per
-    batch; the rest follows. The replies are those of prompts read one by one, up to rounding.
+    A verdict's probability is read off one forward over the prompt and the tree of all verdicts.
     """
 
     def __init__(self, model: Any, renderer: Renderer, batch_size: int) -> None:
-        self.model, self.renderer, self.batch_size = model, renderer, batch_size
+        self.model, self.renderer = model, renderer
+        self.reader = PrefixReader(model, renderer.end_of_turn_id, batch_size)
 
     def generate(self, requests: Sequence[Request], decoding: DecodingConfig) -> Generator[Reply]:
         """Answer all requests; greedy where the temperature is 0."""
-        if not requests:
-            return
-        self.model.eval()
-        prompts = [request.prompt_ids for request in requests]
-        base = shared_length(prompts)
-        shared = self._read_shared(prompts[0][:base])
-        for groups in batches(prefix_groups(prompts, self.batch_size), self.batch_size):
-            yield from self._batch(requests, groups, base, shared, decoding)
+        for batch in self.reader.read(requests):
+            yield from self._replies(batch, decoding)
+
+    def verdict_probabilities(self, requests: Sequence[Request]) -> Generator[VerdictProbabilities]:
+        """The probability of every verdict of every request; requests with the same verdicts are read together."""
+        for batch in self.reader.read(requests):
+            for verdicts in dict.fromkeys(request.verdicts for request in batch.requests):
+                rows = [row for row, request in enumerate(batch.requests) if request.verdicts == verdicts]
+                tree, stop_ids = verdict_tree(verdicts), sorted(self.renderer.stop_ids)
+                found = verdict_log_probabilities(self.model, batch, rows, tree, stop_ids)
+                for row, logs in zip(rows, found, strict=True):
+                    yield VerdictProbabilities(batch.requests[row].request_id, tuple(map(math.exp, logs)))
 
     def note(self) -> str:
         """Nothing beside the rate."""
         return ""
 
     @torch.inference_mode()
-    def _read_shared(self, ids: Sequence[int]) -> Cache | None:
-        if not ids:
-            return None
-        tokens = torch.tensor([ids], device=self.model.device)
-        cache: Cache = self.model(input_ids=tokens, use_cache=True, logits_to_keep=1).past_key_values
-        return cache
-
-    @torch.inference_mode()
-    def _batch(
-        self,
-        requests: Sequence[Request],
-        groups: Sequence[PrefixGroup],
-        base: int,
-        shared: Cache | None,
-        decoding: DecodingConfig,
-    ) -> list[Reply]:
-        members = [index for group in groups for index in group.members]
-        prefixes = [requests[group.members[0]].prompt_ids[: group.length] for group in groups]
-        lead, lead_mask = self._left_padded(prefixes, base)
-        cache = self._read_groups(lead, lead_mask, base, copy.deepcopy(shared))
-        row_groups = torch.tensor([n for n, group in enumerate(groups) for _ in group.members], device=lead.device)
-        if cache is not None:
-            cache.batch_select_indices(row_groups)
-        tails = [requests[index].prompt_ids[group.length :] for group in groups for index in group.members]
-        tail, tail_mask = self._left_padded(tails, 0)
-        prompt = torch.cat([lead[row_groups], tail], dim=1)
-        chosen = [requests[index] for index in members]
+    def _replies(self, batch: ReadBatch, decoding: DecodingConfig) -> list[Reply]:
+        prompt = torch.cat([batch.lead, batch.tail], dim=1)
         generated = self.model.generate(
             input_ids=prompt,
-            attention_mask=torch.cat([lead_mask[row_groups], tail_mask], dim=1),
-            past_key_values=cache,
+            attention_mask=torch.cat([batch.lead_mask, batch.tail_mask], dim=1),
+            past_key_values=batch.cache_of(torch.arange(len(prompt), device=prompt.device)),
             max_new_tokens=decoding.max_new_tokens,
             eos_token_id=sorted(self.renderer.stop_ids),
             pad_token_id=self.renderer.end_of_turn_id,
-            logits_processor=_sampling(decoding, [request.seed for request in chosen]),
+            logits_processor=_sampling(decoding, [request.seed for request in batch.requests]),
             # Every sampling setting is stated, so that a model's own generation defaults never slip in.
             do_sample=False,
             temperature=None,
@@ -86,34 +67,7 @@ class HFEngine:
             top_k=None,
         )
         replies = generated[:, prompt.shape[1] :].tolist()
-        return [self._reply(request, row) for request, row in zip(chosen, replies, strict=True)]
-
-    def _read_groups(self, lead: Tensor, mask: Tensor, base: int, cache: Cache | None) -> Cache | None:
-        """The cache of every group's prefix, `base` of whose tokens the given cache already holds."""
-        if cache is not None:
-            cache.batch_repeat_interleave(len(lead))
-        if lead.shape[1] == base:
-            return cache
-        positions = (mask.cumsum(dim=1) - 1).clamp(min=0)
-        output = self.model(
-            input_ids=lead[:, base:],
-            attention_mask=mask,
-            position_ids=positions[:, base:],
-            past_key_values=cache,
-            use_cache=True,
-            logits_to_keep=1,
-        )
-        read: Cache = output.past_key_values
-        return read
-
-    def _left_padded(self, rows: Sequence[Sequence[int]], base: int) -> tuple[Tensor, Tensor]:
-        """Ids and mask [rows, longest]; the padding stands behind the first `base` tokens, which all rows share."""
-        longest = max(map(len, rows))
-        pad = self.renderer.end_of_turn_id
-        ids = [[*row[:base], *[pad] * (longest - len(row)), *row[base:]] for row in rows]
-        mask = [[1] * base + [0] * (longest - len(row)) + [1] * (len(row) - base) for row in rows]
-        device = self.model.device
-        return torch.tensor(ids, dtype=torch.long, device=device), torch.tensor(mask, dtype=torch.long, device=device)
+        return [self._reply(request, row) for request, row in zip(batch.requests, replies, strict=True)]
 
     def _reply(self, request: Request, completion: list[int]) -> Reply:
         stops = [index for index, token in enumerate(completion) if token in self.renderer.stop_ids]

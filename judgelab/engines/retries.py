@@ -22,8 +22,16 @@ class Transient(Exception):
         self.wait_s = wait_s
 
 
+class Unreachable(Transient):
+    """Nobody listens at the address, or there is no such host."""
+
+
 class Unanswered(Exception):
     """No answer can be had: it was refused for good, or all attempts failed."""
+
+
+class NobodyThere(Unanswered):
+    """All attempts failed, the last because the server could not be reached."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +50,8 @@ class Retries:
             except Transient as failure:
                 failures += 1
                 if failures >= self.attempts:
-                    raise Unanswered(f"{failure} (attempt {failures} of {self.attempts})") from None
+                    kind = NobodyThere if isinstance(failure, Unreachable) else Unanswered
+                    raise kind(f"{failure} (attempt {failures} of {self.attempts})") from None
                 failed()
                 await asyncio.sleep(self.wait_s(failures, failure.wait_s))
 

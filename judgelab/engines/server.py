@@ -10,9 +10,16 @@ from judgelab.engines.background import streamed
 from judgelab.engines.base import Reply, Request
 from judgelab.engines.connection import Connection, check_url, read_key
 from judgelab.engines.openai_api import PATHS, check_transient, read_json, read_reply, request_body
-from judgelab.engines.retries import Retries, Unanswered
+from judgelab.engines.retries import NobodyThere, Retries, Unanswered
 from judgelab.engines.server_config import ServerConfig
 from judgelab.errors import ConfigError
+
+UNREACHED_IN_A_ROW = 3
+"""So many requests that each failed all their attempts mean that the server has gone for good."""
+
+
+class _ServerGone(Exception):
+    pass
 
 
 @dataclass
@@ -50,6 +57,7 @@ class ServerEngine:
         self.totals = Totals()
         self._retries = Retries(config.attempts, config.max_wait_s)
         self._reached = False
+        self._unreached = 0  # requests in a row that reached nobody
         read_key(config)  # a missing key is told before anything else is done
 
     def generate(self, requests: Sequence[Request], decoding: DecodingConfig) -> Generator[Reply]:
@@ -82,29 +90,43 @@ class ServerEngine:
     async def _answer_all(
         self, requests: Sequence[Request], decoding: DecodingConfig, key: str | None, put: Callable[[Reply], None]
     ) -> None:
-        """Workers that each take the next request; the first error that concerns all requests ends them."""
-        waiting = iter(requests)
+        """Workers that each take the next request; the first error that concerns all requests ends them.
+
+        Where the server has gone, what is left fails at once, in this call and in later ones.
+        """
+        left = {request.request_id for request in requests}
+
+        def answered(reply: Reply) -> None:
+            left.remove(reply.request_id)
+            self.totals.add(reply)
+            put(reply)
+
         async with Connection(self.config, key) as connection:
             if not self._reached:
                 await self._reach(connection)
             try:
                 async with asyncio.TaskGroup() as workers:
+                    waiting = iter(requests)
                     for _ in range(min(self.config.concurrency, len(requests))):
-                        workers.create_task(self._work(connection, waiting, decoding, put))
+                        workers.create_task(self._work(connection, waiting, decoding, answered))
             except BaseExceptionGroup as group:
-                raise group.exceptions[0] from None
+                if not isinstance(group.exceptions[0], _ServerGone):
+                    raise group.exceptions[0] from None
+        gone = f"engine.url={self.config.url}: not asked, as {UNREACHED_IN_A_ROW} requests in a row reached nobody"
+        for request_id in sorted(left):
+            answered(Reply(request_id, "", False, 0, error=gone))
 
     async def _work(
         self,
         connection: Connection,
         waiting: Iterator[Request],
         decoding: DecodingConfig,
-        put: Callable[[Reply], None],
+        answered: Callable[[Reply], None],
     ) -> None:
         for request in waiting:
-            reply = await self._answer(connection, request, decoding)
-            self.totals.add(reply)
-            put(reply)
+            if self._unreached >= UNREACHED_IN_A_ROW:
+                raise _ServerGone
+            answered(await self._answer(connection, request, decoding))
 
     async def _answer(self, connection: Connection, request: Request, decoding: DecodingConfig) -> Reply:
         body = request_body(request, decoding, self.config, self.stop_ids)
@@ -114,9 +136,12 @@ class ServerEngine:
             return read_reply(response, request.request_id, self.config)
 
         try:
-            return await self._retries.run(attempt, self._count_retry)
+            reply = await self._retries.run(attempt, self._count_retry)
         except Unanswered as reason:
+            self._unreached = self._unreached + 1 if isinstance(reason, NobodyThere) else 0
             return Reply(request.request_id, "", False, 0, error=str(reason))
+        self._unreached = 0
+        return reply
 
     async def _reach(self, connection: Connection) -> None:
         """Ask for the list of models, which costs nothing: whatever is answered, somebody is there.

@@ -12,8 +12,9 @@ from judgelab.errors import ConfigError
 from judgelab.judges.rendering import MessageRenderer, Renderer
 from judgelab.models.base import model_folder
 
-# A call ends when its slowest request does, so that it should be many rounds long.
-ROUNDS_PER_CALL = 32
+# A call ends when its slowest request does, so that it should be many rounds long. Not a multiple of the concurrency,
+# which may change when a run is resumed.
+REQUESTS_PER_CALL = 4096
 
 
 def start_server(settings: ServerConfig, config: ScoreRoot) -> StartedJudge:
@@ -23,18 +24,20 @@ def start_server(settings: ServerConfig, config: ScoreRoot) -> StartedJudge:
             f"adapter={config.adapter}: a server loads adapters itself; for vLLM start it with "
             "--enable-lora --lora-modules NAME=FOLDER, and set adapter=null engine.model=NAME"
         )
-    per_call = ROUNDS_PER_CALL * settings.concurrency
     if settings.api is ServerApi.chat:
-        return StartedJudge(ServerEngine(settings, ()), MessageRenderer(), server_identity(settings), per_call)
+        return StartedJudge(ServerEngine(settings, ()), MessageRenderer(), server_identity(settings), REQUESTS_PER_CALL)
     renderer = _served_renderer(config.model)
     engine = ServerEngine(settings, sorted(renderer.stop_ids))
-    return StartedJudge(engine, renderer, server_identity(settings), per_call)
+    return StartedJudge(engine, renderer, server_identity(settings), REQUESTS_PER_CALL)
 
 
 def server_identity(settings: ServerConfig) -> str:
-    """A served model by name, address and what is added to requests: its weights are not to be seen."""
+    """A served model by name and by what is added to requests: its weights are not to be seen.
+
+    Its address does not count, so that a run goes on where the same judge has moved to.
+    """
     extra = f" {json.dumps(settings.body, sort_keys=True)}" if settings.body else ""
-    return f"{settings.model} at {settings.url.rstrip('/')}, {settings.api.name}{extra}"
+    return f"{settings.model}, {settings.api.name}{extra}"
 
 
 def _served_renderer(model: ModelConfig) -> Renderer:

@@ -67,3 +67,9 @@ def flip_rates(first: pd.DataFrame, again: pd.DataFrame) -> dict[str, tuple[floa
         flips = parsed["verdict"] != parsed["verdict_again"]
         rates[str(name)] = (float(flips.mean()) if len(parsed) else None, len(parsed))
     return rates
+
+
+def captured_mass(scores: pd.DataFrame) -> dict[str, tuple[float, int]]:
+    """Mean captured probability mass per format, and over how many judgments; empty where scores are of replies."""
+    known = scores.dropna(subset=["mass"])
+    return {str(name): (float(rows.mean()), len(rows)) for name, rows in known.groupby("format", sort=False)["mass"]}

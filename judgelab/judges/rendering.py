@@ -47,6 +47,10 @@ class MessageRenderer:
         """The whole message; a host that finds it too long says so per request."""
         return RenderedPrompt((), 0, "".join(segment.text for segment in prompt))
 
+    def render_verdict(self, verdict: str) -> tuple[int, ...]:
+        """Raises ConfigError: the tokens of a hosted model are not to be seen."""
+        raise ConfigError("decoding=expected needs the judge's tokenizer: use engine=hf or engine=vllm")
+
 
 class Renderer:
     """One tokenizer with its chat template and the template's arguments; raises ConfigError where they do not fit."""
@@ -82,6 +86,10 @@ class Renderer:
         encoded = self.tokenizer(text, split_special_tokens=True, add_special_tokens=False, return_offsets_mapping=True)
         index = next(i for i, (_, end) in enumerate(encoded["offset_mapping"]) if end > start)
         return Completion((*encoded["input_ids"], self.end_of_turn_id), index)
+
+    def render_verdict(self, verdict: str) -> tuple[int, ...]:
+        """Token ids of a reply that is nothing but this verdict, without the end of the turn."""
+        return self.render_completion(verdict, verdict).ids[:-1]
 
     def decode(self, ids: Iterable[int]) -> str:
         """Text of a generated reply up to its first end of turn; nothing after that is read."""

@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 
 from judgelab.config.schema import ScoreRoot
 from judgelab.data.candidates import CandidatePool
-from judgelab.evaluation.score_summary import ScoreSummary, flip_rates, summarize
+from judgelab.evaluation.score_summary import ScoreSummary, captured_mass, flip_rates, summarize
 from judgelab.reporting.figures import histogram_figure, save_figure
 from judgelab.reporting.report import finish_report
 from judgelab.reporting.tables import Cell, Table
@@ -19,15 +19,26 @@ GLOSSARY = (
     ("distinct", "How many different scores occur; scores are equal when they agree to nine decimals."),
     ("tie probability", "Σ p²: how likely two scores drawn with replacement are equal."),
     ("top share", "Share of the most frequent score."),
+    (
+        "captured mass",
+        "How likely the judge replies with any legal verdict and nothing else; expected scores are means over those "
+        "replies alone.",
+    ),
     ("flip rate", "Share of verdicts that changed when the same request was asked again, where both replies parsed."),
 )
 ENOUGH_PARSED = 0.95
+ENOUGH_MASS = 0.5
+
+
+Flips = Mapping[str, tuple[float | None, int]]
+Masses = Mapping[str, tuple[float, int]]
 
 
 def report_scoring(
     run: Run,
     config: ScoreRoot,
     pool: CandidatePool,
+    unanchored: Mapping[str, int],
     cut_requests: int,
     again: Sequence[Mapping[str, Any]],
 ) -> None:
@@ -35,10 +46,11 @@ def report_scoring(
     scores = pq.read_table(run.folder / "scores.parquet").to_pandas()
     summaries = summarize(scores)
     flips = flip_rates(scores, pd.DataFrame(again)) if again else {}
+    masses = captured_mass(scores)
     run.count_tokens("judge_prompts", int(scores["prompt_tokens"].sum()))
     run.count_tokens("judge_replies", int(scores["completion_tokens"].sum()))
-    run.write_metrics(_metrics(summaries, flips))
-    columns = ("format", "prompt_id", "candidate_id", "other_id", "order", "status", "verdict", "score", "text")
+    run.write_metrics(_metrics(summaries, flips, masses) | _left_out(unanchored))
+    columns = ("format", "prompt_id", "candidate_id", "other_id", "order", "status", "verdict", "score", "mass", "text")
     run.tracker.table("verdict samples", columns, _samples(scores, columns, config.logger.sample_rows))
     values = {name: rows["score"].dropna().tolist() for name, rows in scores.groupby("format", sort=False)}
     figures = [("Scores by format.", save_figure(histogram_figure(values), run.folder, "scores"))]
@@ -50,12 +62,18 @@ def report_scoring(
         ("schedule of comparisons", config.scoring.schedule.value),
         ("seed", str(config.seed)),
     )
-    tables = (format_table(summaries, flips), status_table(summaries), pool_table(pool))
-    warnings = _warnings(summaries, cut_requests)
+    tables = (format_table(summaries, flips, masses), status_table(summaries), pool_table(pool, unanchored))
+    warnings = _warnings(summaries, masses, cut_requests)
+    warnings += [
+        f"{name}: {count} of {len(pool.prompts)} prompts have no reference score, so no anchor; this format leaves "
+        "them out, the others do not."
+        for name, count in unanchored.items()
+        if count
+    ]
     finish_report(run.folder, config, tables, figures, warnings, facts, GLOSSARY)
 
 
-def format_table(summaries: Sequence[ScoreSummary], flips: Mapping[str, tuple[float | None, int]]) -> Table:
+def format_table(summaries: Sequence[ScoreSummary], flips: Flips, masses: Masses) -> Table:
     """One row per format."""
     columns: tuple[str, ...] = (
         "format",
@@ -66,15 +84,21 @@ def format_table(summaries: Sequence[ScoreSummary], flips: Mapping[str, tuple[fl
         "tie probability",
         "top share",
     )
-    rows = tuple(_format_cells(summary, flips) for summary in summaries)
+    if masses:
+        columns += ("captured mass",)
     if flips:
         columns += ("flip rate", "asked again")
+    rows = tuple(_format_cells(summary, flips, masses) for summary in summaries)
     return Table("Scores by format", columns, rows, note="Under formats that compare, a score is Response A's.")
 
 
-def _format_cells(s: ScoreSummary, flips: Mapping[str, tuple[float | None, int]]) -> tuple[Cell, ...]:
-    own = (s.format, s.requests, s.parse_rate, s.mean, s.distinct, s.tie_probability, s.top_share)
-    return (*own, *flips.get(s.format, (None, 0))) if flips else own
+def _format_cells(s: ScoreSummary, flips: Flips, masses: Masses) -> tuple[Cell, ...]:
+    cells: tuple[Cell, ...] = (s.format, s.requests, s.parse_rate, s.mean, s.distinct, s.tie_probability, s.top_share)
+    if masses:
+        cells += (masses.get(s.format, (None, 0))[0],)
+    if flips:
+        cells += flips.get(s.format, (None, 0))
+    return cells
 
 
 def status_table(summaries: Sequence[ScoreSummary]) -> Table:
@@ -86,7 +110,7 @@ def status_table(summaries: Sequence[ScoreSummary]) -> Table:
     return Table("Replies by status", ("format", *statuses), rows)
 
 
-def pool_table(pool: CandidatePool) -> Table:
+def pool_table(pool: CandidatePool, unanchored: Mapping[str, int]) -> Table:
     """How large the pool is, and what was left out of it."""
     sizes = (
         ("prompts", len(pool.prompts)),
@@ -94,12 +118,15 @@ def pool_table(pool: CandidatePool) -> Table:
         ("prompts held out", len(pool.held_out)),
     )
     counted = tuple((name.replace("_", " "), count) for name, count in sorted(pool.counts.items()))
-    return Table("Pool", ("what", "count"), sizes + counted)
+    anchors = tuple((f"prompts without an anchor ({name})", count) for name, count in unanchored.items())
+    return Table("Pool", ("what", "count"), sizes + anchors + counted)
 
 
-def _metrics(
-    summaries: Sequence[ScoreSummary], flips: Mapping[str, tuple[float | None, int]]
-) -> dict[str, float | None]:
+def _left_out(unanchored: Mapping[str, int]) -> dict[str, float | None]:
+    return {f"scoring/{name}/prompts_without_anchor": count for name, count in unanchored.items()}
+
+
+def _metrics(summaries: Sequence[ScoreSummary], flips: Flips, masses: Masses) -> dict[str, float | None]:
     metrics: dict[str, float | None] = {}
     for summary in summaries:
         prefix = f"scoring/{summary.format}"
@@ -113,6 +140,8 @@ def _metrics(
         }
     for name, (rate, n) in flips.items():
         metrics |= {f"scoring/{name}/flip_rate": rate, f"scoring/{name}/flip_n": n}
+    for name, (mass, n) in masses.items():
+        metrics |= {f"scoring/{name}/captured_mass": mass, f"scoring/{name}/captured_mass_n": n}
     return metrics
 
 
@@ -122,11 +151,17 @@ def _samples(scores: pd.DataFrame, columns: Sequence[str], count: int) -> list[l
     return [[None if pd.isna(cell) else cell for cell in row] for row in shown[list(columns)].itertuples(index=False)]
 
 
-def _warnings(summaries: Sequence[ScoreSummary], cut_requests: int) -> list[str]:
+def _warnings(summaries: Sequence[ScoreSummary], masses: Masses, cut_requests: int) -> list[str]:
     warnings = [
         f"{s.format}: only {s.parse_rate:.0%} of replies carried a readable verdict; every figure is over those alone."
         for s in summaries
         if s.parse_rate is not None and s.parse_rate < ENOUGH_PARSED
+    ]
+    warnings += [
+        f"{name}: legal verdicts captured only {mass:.2g} of the probability on average; the judge would mostly reply "
+        "with something else, and its expected scores say little."
+        for name, (mass, _) in masses.items()
+        if mass < ENOUGH_MASS
     ]
     if cut_requests:
         warnings.append(f"{cut_requests} requests lost data text to fit scoring.max_length.")

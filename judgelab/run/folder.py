@@ -19,11 +19,25 @@ from judgelab.errors import RunFolderError
 NOT_IDENTIFYING = frozenset({"paths", "logger"})
 """Top-level config keys that say where results go, not what they are."""
 
+CONNECTION = frozenset(
+    {
+        "url",
+        "key_variable",
+        "concurrency",
+        "timeout_s",
+        "attempts",
+        "max_wait_s",
+        "price_per_million_prompt",
+        "price_per_million_completion",
+    }
+)
+"""Keys of `engine` that say how a judge is reached and what it costs, not which it is."""
+
 _ABSENT = object()
 
 
 def config_hash(config: Mapping[str, Any]) -> str:
-    """Hex SHA-256 of the canonical JSON of a resolved config, without `paths` and `logger`."""
+    """Hex SHA-256 of the canonical JSON of a resolved config, without `paths`, `logger` and how a server is reached."""
     text = json.dumps(_identifying(config), sort_keys=True, separators=(",", ":"), allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()
 
@@ -45,7 +59,10 @@ def _differences(old: Mapping[Any, Any], new: Mapping[Any, Any], prefix: str) ->
 
 
 def _identifying(config: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in config.items() if key not in NOT_IDENTIFYING}
+    kept = {key: value for key, value in config.items() if key not in NOT_IDENTIFYING}
+    if isinstance(engine := kept.get("engine"), Mapping):
+        kept["engine"] = {key: value for key, value in engine.items() if key not in CONNECTION}
+    return kept
 
 
 def run_folder(stage: str, name: str, config_hash: str, outputs: str, output_dir: str | None) -> Path:

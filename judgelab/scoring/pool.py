@@ -9,15 +9,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from judgelab.config.schema import FormatConfig, ScoringConfig
+from judgelab.config.schema import DecodingConfig, FormatConfig, ScoringConfig
 from judgelab.data.candidates import CandidatePool, PoolPrompt
 from judgelab.engines.base import Engine
 from judgelab.errors import ScoringError
-from judgelab.judges.parsing import Parsed, parse_reply
+from judgelab.judges.parsing import Parsed
 from judgelab.run.folder import write_parquet
 from judgelab.scoring.requests import Asking
 from judgelab.scoring.schedule import judgments
-from judgelab.scoring.score import ERROR, Progress, score
+from judgelab.scoring.score import ERROR, Progress, read_reply, score
 from judgelab.scoring.store import SCHEMA, ReplyStore
 
 CUT_REQUESTS = b"cut_requests"
@@ -55,7 +55,7 @@ class PoolScoring:
         with pq.ParquetWriter(temporary, SCHEMA) as writer:
             for chunk in sorted(self.folder.glob("*.parquet")):
                 cut += int(pq.read_schema(chunk).metadata[CUT_REQUESTS])
-                writer.write_table(read_again(pq.read_table(chunk, schema=SCHEMA), self.formats))
+                writer.write_table(read_again(pq.read_table(chunk, schema=SCHEMA), self.formats, self.asking.decoding))
         temporary.replace(path)
         return cut
 
@@ -96,17 +96,23 @@ class PoolScoring:
             yield chunk
 
 
-def read_again(rows: pa.Table, formats: Mapping[str, FormatConfig]) -> pa.Table:
-    """Score rows with status, verdict and score read anew from their text; rows of status `error` have no reply."""
+def read_again(rows: pa.Table, formats: Mapping[str, FormatConfig], decoding: DecodingConfig) -> pa.Table:
+    """Score rows with what stands in their text read anew; rows of status `error` have no reply and stay."""
     replies = list(zip(*(rows[name].to_pylist() for name in ("format", "text", "truncated", "status")), strict=True))
-    parsed = {
-        (name, text, truncated): parse_reply(text, formats[name], truncated)
+    read = {
+        (name, text, truncated): read_reply(text, truncated, formats[name], decoding)
         for name, text, truncated, status in set(replies)
         if status != ERROR
     }
-    anew = [Parsed(ERROR) if reply[3] == ERROR else parsed[reply[:3]] for reply in replies]
-    for name in ("status", "verdict", "score"):
-        column = pa.array([getattr(each, name) for each in anew], SCHEMA.field(name).type)
+    anew = [(Parsed(ERROR), None) if reply[3] == ERROR else read[reply[:3]] for reply in replies]
+    columns = {
+        "status": [parsed.status for parsed, _ in anew],
+        "verdict": [parsed.verdict for parsed, _ in anew],
+        "score": [parsed.score for parsed, _ in anew],
+        "mass": [mass for _, mass in anew],
+    }
+    for name, values in columns.items():
+        column = pa.array(values, SCHEMA.field(name).type)
         rows = rows.set_column(rows.schema.get_field_index(name), name, column)
     return rows
 

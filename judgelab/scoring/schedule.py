@@ -1,10 +1,10 @@
 """Which responses a judge sees together under a format, and in which order (Format paper §2, appendix on slots)."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from judgelab.config.schema import Comparison, Schedule
+from judgelab.config.schema import Comparison, FormatConfig, Schedule
 from judgelab.data.candidates import Candidate, PoolPrompt
 from judgelab.errors import DataError
 from judgelab.run.randomness import derived_seed
@@ -22,30 +22,43 @@ class Judgment:
 
 
 def judgments(prompt: PoolPrompt, comparison: Comparison, schedule: Schedule, seed: int) -> Iterator[Judgment]:
-    """All judgments of one prompt; raises DataError where an anchor is needed and no candidate has a reference."""
+    """All judgments of one prompt; none where an anchor is needed and no candidate has a reference."""
     match comparison:
         case Comparison.none:
             for candidate in prompt.candidates:
                 yield Judgment(candidate, None, None)
         case Comparison.anchor:
             reference = anchor(prompt)
-            for candidate in prompt.candidates:
-                yield from _ordered(candidate, reference, schedule, seed)
+            if reference is not None:
+                for candidate in prompt.candidates:
+                    yield from _ordered(candidate, reference, schedule, seed)
         case Comparison.all_pairs:
             for earlier, later in combinations(prompt.candidates, 2):
                 yield from _ordered(earlier, later, schedule, seed)
 
 
-def anchor(prompt: PoolPrompt) -> Candidate:
-    """The candidate at index ⌊k/2⌋ of the stable ascending order of the k candidates with a reference."""
+def anchor(prompt: PoolPrompt) -> Candidate | None:
+    """The candidate at index ⌊k/2⌋ of the stable ascending order of the k candidates with a reference, if any has."""
     rated = [candidate for candidate in prompt.candidates if candidate.reference is not None]
     if not rated:
-        raise DataError(
-            f"prompt {prompt.prompt_id}: no candidate has a reference score, so there is no anchor; "
-            "drop the format with '~formats.anchored', or give references"
-        )
+        return None
     ascending = sorted(rated, key=lambda candidate: candidate.reference or 0.0)
     return ascending[len(ascending) // 2]
+
+
+def without_anchor(prompts: Sequence[PoolPrompt], formats: Mapping[str, FormatConfig]) -> dict[str, int]:
+    """How many prompts have no anchor and are left out, per format that needs one.
+
+    Raises DataError where that would be all of them.
+    """
+    missing = sum(anchor(prompt) is None for prompt in prompts)
+    anchored = [name for name, fmt in formats.items() if fmt.comparison is Comparison.anchor]
+    if anchored and missing == len(prompts):
+        raise DataError(
+            f"no candidate of the pool has a reference score, so format {anchored[0]} has no anchor: "
+            f"drop it with '~format@formats.{anchored[0]}', or give references"
+        )
+    return {formats[name].name: missing for name in anchored}
 
 
 def _ordered(first: Candidate, second: Candidate, schedule: Schedule, seed: int) -> Iterator[Judgment]:

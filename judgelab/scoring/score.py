@@ -8,9 +8,11 @@ from typing import Any
 
 from tqdm import tqdm
 
-from judgelab.config.schema import DecodingConfig, FormatConfig
+from judgelab.config.schema import Answer, DecodingConfig, FormatConfig
 from judgelab.engines.base import Engine, Reply
-from judgelab.judges.parsing import parse_reply
+from judgelab.judges.expected import expected_score
+from judgelab.judges.parsing import Parsed, parse_reply
+from judgelab.scoring.expected import expected_replies
 from judgelab.scoring.requests import ScoreRequest
 from judgelab.scoring.store import ReplyStore
 
@@ -47,12 +49,20 @@ def score(
     # Two responses may render to one prompt; such a request is asked once and answers both.
     missing = {r.request.request_id: r for r in requests if r.request.request_id not in answered}
     # Closed at once if anything fails: an engine left open would go on asking, and a hosted one would cost.
-    with closing(engine.generate([r.request for r in missing.values()], decoding)) as incoming:
+    with closing(_asked(list(missing.values()), engine, formats, decoding)) as incoming:
         for kept in _kept(incoming, store):
             replies[kept.request_id] = kept
             request = missing[kept.request_id]
-            progress.add(_row(request, kept, formats[request.format])["status"], engine.note())
-    return [_row(r, replies.get(r.request.request_id), formats[r.format]) for r in requests]
+            progress.add(_row(request, kept, formats[request.format], decoding)["status"], engine.note())
+    return [_row(r, replies.get(r.request.request_id), formats[r.format], decoding) for r in requests]
+
+
+def _asked(
+    requests: Sequence[ScoreRequest], engine: Engine, formats: Mapping[str, FormatConfig], decoding: DecodingConfig
+) -> Generator[Reply]:
+    if decoding.answer is Answer.expected:
+        return expected_replies(requests, engine, formats)
+    return engine.generate([request.request for request in requests], decoding)
 
 
 def _kept(replies: Generator[Reply], store: ReplyStore) -> Iterator[Reply]:
@@ -72,11 +82,11 @@ def _kept(replies: Generator[Reply], store: ReplyStore) -> Iterator[Reply]:
     yield from shard
 
 
-def _row(request: ScoreRequest, reply: Reply | None, fmt: FormatConfig) -> dict[str, Any]:
-    """The score row of one request; `score` is null unless the verdict parsed."""
+def _row(request: ScoreRequest, reply: Reply | None, fmt: FormatConfig, decoding: DecodingConfig) -> dict[str, Any]:
+    """The score row of one request; `score` is null unless the verdict parsed, `mass` unless the score is expected."""
     if reply is None:
         reply = Reply(request.request.request_id, "", False, 0, error="the engine gave no reply")
-    parsed = parse_reply(reply.text, fmt, reply.truncated) if reply.error is None else None
+    parsed, mass = (None, None) if reply.error else read_reply(reply.text, reply.truncated, fmt, decoding)
     return {
         "request_id": request.request.request_id,
         "prompt_id": request.prompt_id,
@@ -91,9 +101,18 @@ def _row(request: ScoreRequest, reply: Reply | None, fmt: FormatConfig) -> dict[
         "status": parsed.status if parsed else ERROR,
         "verdict": parsed.verdict if parsed else None,
         "score": parsed.score if parsed else None,
+        "mass": mass,
         "text": reply.text if parsed else reply.error,
         "truncated": reply.truncated,
         "prompt_sha": request.prompt_sha,
         "prompt_tokens": len(request.request.prompt_ids) or reply.prompt_tokens,
         "completion_tokens": reply.completion_tokens,
     }
+
+
+def read_reply(text: str, truncated: bool, fmt: FormatConfig, decoding: DecodingConfig) -> tuple[Parsed, float | None]:
+    """What the text of a reply amounts to, and the captured mass where it names the probability of every verdict."""
+    if decoding.answer is Answer.expected:
+        expected = expected_score(text, fmt)
+        return expected.parsed, expected.mass
+    return parse_reply(text, fmt, truncated), None

@@ -25,6 +25,7 @@ SCHEMA = pa.schema(
         ("status", pa.string()),
         ("verdict", pa.string()),
         ("score", pa.float64()),
+        ("mass", pa.float64()),  # probability of all legal verdicts together, where the score is their mean
         ("text", pa.string()),
         ("truncated", pa.bool_()),
         ("prompt_sha", pa.string()),

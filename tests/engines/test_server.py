@@ -19,8 +19,9 @@ from hypothesis import strategies as st
 
 from judgelab.config.schema import DecodingConfig
 from judgelab.engines.base import Reply, Request
+from judgelab.engines.connection import Connection
 from judgelab.engines.openai_api import Response, read_reply
-from judgelab.engines.retries import Retries, Transient, Unanswered, retry_after_s
+from judgelab.engines.retries import Retries, Transient, Unanswered, Unreachable, retry_after_s
 from judgelab.engines.server import ServerEngine
 from judgelab.engines.server_config import ServerApi, ServerConfig
 from judgelab.errors import ConfigError
@@ -359,6 +360,52 @@ def test_nobody_listens(host: Host) -> None:
     host.server_close()
     with pytest.raises(ConfigError, match=r"no server to work with .*Cannot connect"):
         list(ServerEngine(_config(host.url, attempts=2), ()).generate(_requests("any"), DECODING))
+
+
+def test_a_server_that_dies_ends_the_run_in_seconds(host: Host) -> None:
+    def last(handler: Handler) -> None:
+        chat("7")(handler)
+        handler.close_connection = True
+        host.server_close()
+
+    host.scripts["9"] = [last]
+    messages = [str(n) for n in range(1000)]
+    engine = ServerEngine(_config(host.url, concurrency=1, attempts=3), ())
+    started = time.monotonic()
+    replies = _replies(engine, *messages)
+    assert time.monotonic() - started < 10
+    errors = {name: reply.error for name, reply in replies.items() if reply.error}
+    assert list(map(int, sorted(errors, key=int))) == list(range(10, 1000))
+    assert {"attempt 3 of 3" in errors[name] for name in ("10", "11", "12")} == {True}
+    assert {errors[str(n)] for n in range(13, 1000)} == {
+        f"engine.url={host.url}: not asked, as 3 requests in a row reached nobody"
+    }
+    assert (engine.totals.answered, engine.totals.failed) == (10, 990)
+    # What is asked later of this engine fails as well, at once.
+    started = time.monotonic()
+    assert all(reply.error for reply in _replies(engine, *messages).values())
+    assert time.monotonic() - started < 1
+
+
+def test_a_server_that_comes_back_is_asked_on(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    send, down = Connection.send, iter([True] * 4 + [False, False] + [True] * 4 + [False] * 100)
+
+    async def flaky(self: Connection, method: str, path: str, body: dict[str, Any] | None) -> Response:
+        if method == "POST" and next(down):
+            raise Unreachable("refused")
+        return await send(self, method, path, body)
+
+    monkeypatch.setattr(Connection, "send", flaky)
+    replies = _replies(ServerEngine(_config(host.url, concurrency=1, attempts=2), ()), *map(str, range(20)))
+    # Two requests fail with two attempts each, two are answered, two fail, and never three in a row.
+    assert [name for name, reply in replies.items() if reply.error] == ["0", "1", "4", "5"]
+
+
+def test_a_server_that_answers_badly_is_still_there(host: Host) -> None:
+    host.success = status(503)
+    replies = _replies(ServerEngine(_config(host.url, attempts=2), ()), *map(str, range(20)))
+    assert all("attempt 2 of 2" in str(reply.error) for reply in replies.values())
+    assert set(map(len, host.arrivals.values())) == {2}
 
 
 def test_the_key_is_sent_and_never_shown(

@@ -11,7 +11,7 @@ pytest.importorskip("vllm", reason="vLLM is not installed")
 from judgelab.config.compose import compose_config, typed
 from judgelab.config.schema import ScoreRoot
 from judgelab.data.pool_sample import PoolSample
-from judgelab.engines.base import Reply, StartedJudge
+from judgelab.engines.base import Reply, StartedJudge, VerdictEngine
 from judgelab.errors import ConfigError
 from judgelab.judges.rendering import Renderer
 from judgelab.models.base import load_base
@@ -85,6 +85,24 @@ def test_an_adapter_changes_the_replies_as_it_does_in_transformers(adapter: Path
     assert hf.identity == vllm.identity != base.identity
     same = sum(found[key].text == expected[key].text for key in expected)
     assert same >= 0.95 * len(expected), f"{same} of {len(expected)} greedy replies agree"
+
+
+def test_verdict_probabilities_are_those_of_transformers() -> None:
+    found = {}
+    for engine in ("hf", "vllm"):
+        config = _config(f"engine={engine}", "decoding=expected", "hardware.dtype=float32")
+        judge = config.engine.start(config)
+        assert isinstance(judge.engine, VerdictEngine)
+        wanted = ("likert5", "numeric100", "tournament")
+        requests = [r.request for name in wanted for r in _requests(config, judge) if r.format == name][::6][:8]
+        found[engine] = {each.request_id: each.values for each in judge.engine.verdict_probabilities(requests)}
+        assert len(found[engine]) == len(requests)
+    # Only whole blocks are cached, and one holds 128 tokens on a CPU.
+    assert judge.engine.cached_tokens > 0.5 * judge.engine.prompt_tokens
+    assert {len(values) for values in found["hf"].values()} >= {5, 101}
+    for key, values in found["hf"].items():
+        assert 0 < sum(values) <= 1
+        assert found["vllm"][key] == pytest.approx(values, rel=1e-3, abs=1e-5)
 
 
 def test_the_tiny_model_has_no_folder_that_vllm_could_load() -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgelab.evaluation.score_summary import flip_rates, summarize
+from judgelab.evaluation.score_summary import captured_mass, flip_rates, summarize
 
 
 def _frame(scores: list[float | None], name: str = "likert5") -> pd.DataFrame:
@@ -55,3 +55,10 @@ def test_flips_count_what_parsed_both_times() -> None:
         [{**keys, "candidate_id": f"c{i}", "repeat": 1, "verdict": v} for i, v in enumerate(["A", "A", None, "B"])]
     )
     assert flip_rates(first, again) == {"binary": (0.5, 2)}
+
+
+def test_captured_mass_is_a_mean_over_judgments_that_have_one() -> None:
+    masses = [0.25, 0.75, None, 0.5]
+    rows = pd.DataFrame({"format": ["b", "b", "b", "a"], "mass": pd.Series(masses, dtype=float)})
+    assert captured_mass(rows) == {"b": (0.5, 2), "a": (0.5, 1)}
+    assert captured_mass(rows.assign(mass=None)) == {}

@@ -4,6 +4,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import fields
 from pathlib import Path
 
 import pandas as pd
@@ -12,8 +13,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from judgelab.engines.server_config import ServerConfig
 from judgelab.errors import RunFolderError
 from judgelab.run.folder import (
+    CONNECTION,
     FolderLock,
     changed_keys,
     config_hash,
@@ -64,6 +67,21 @@ def test_hash_differs_exactly_where_a_key_differs(old: dict[str, object], new: d
         assert (config_hash(old) == config_hash(new)) == (old_json == new_json)
     if changed_keys(old, new):
         assert config_hash(old) != config_hash(new)
+
+
+def test_how_a_server_is_reached_is_no_other_run() -> None:
+    old = {"engine": {"name": "server", "url": "http://a/v1", "model": "m", "api": "chat", "concurrency": 32}}
+    moved = {"engine": {**old["engine"], "url": "http://b/v1", "concurrency": 8, "price_per_million_prompt": 2.0}}
+    assert config_hash(moved) == config_hash(old)
+    assert changed_keys(old, moved) == []
+    for change in ({"model": "n"}, {"api": "completions"}, {"body": {"reasoning_effort": "low"}}):
+        other = {"engine": {**old["engine"], **change}}
+        assert config_hash(other) != config_hash(old)
+        assert changed_keys(old, other) == [f"engine.{key}" for key in change]
+
+
+def test_every_connection_key_is_one_of_the_server() -> None:
+    assert {field.name for field in fields(ServerConfig)} >= CONNECTION
 
 
 @pytest.mark.parametrize(

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgelab.config.schema import Comparison, Schedule
+from judgelab.config.schema import Comparison, FormatConfig, Schedule
 from judgelab.data.candidates import Candidate, PoolPrompt
 from judgelab.errors import DataError
-from judgelab.scoring.schedule import anchor, judgments
+from judgelab.scoring.schedule import anchor, judgments, without_anchor
 
 
 def _prompt(references: list[float | None]) -> PoolPrompt:
@@ -65,9 +65,26 @@ def test_anchored_judgments_include_the_anchor_beside_itself() -> None:
     ]
 
 
-def test_no_reference_means_no_anchor() -> None:
-    with pytest.raises(DataError, match=r"prompt p: .*formats\.anchored"):
-        list(judgments(_prompt([None, None]), Comparison.anchor, Schedule.listing, 0))
+FORMATS = {
+    "mine": FormatConfig("anchored", "", "verdict", {"0": 0.5}, Comparison.anchor),
+    "binary": FormatConfig("binary", "", "verdict", {"ACCEPT": 1.0}),
+}
+
+
+def test_a_prompt_without_references_has_no_anchor_and_is_left_out_of_that_format_alone() -> None:
+    bare, rated = _prompt([None, None]), _prompt([None, 2.0])
+    assert anchor(bare) is None
+    assert list(judgments(bare, Comparison.anchor, Schedule.both, 0)) == []
+    assert len(list(judgments(bare, Comparison.none, Schedule.both, 0))) == 2
+    assert without_anchor([bare, rated, bare], FORMATS) == {"anchored": 2}
+    assert without_anchor([rated], FORMATS) == {"anchored": 0}
+
+
+def test_a_pool_without_references_is_refused_where_a_format_needs_them() -> None:
+    pool = [_prompt([None, None]), _prompt([None])]
+    with pytest.raises(DataError, match=r"no candidate of the pool .*'~format@formats\.mine'"):
+        without_anchor(pool, FORMATS)
+    assert without_anchor(pool, {"binary": FORMATS["binary"]}) == {}
 
 
 def test_a_drawn_order_depends_on_ids_and_seed_alone() -> None:

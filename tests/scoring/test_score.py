@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from judgelab.config.compose import compose_config, typed
-from judgelab.config.schema import DecodingConfig, TrainRoot
+from judgelab.config.schema import Answer, DecodingConfig, TrainRoot
 from judgelab.data.records import Item
 from judgelab.engines.base import Reply, Request
 from judgelab.judges.rendering import RenderedPrompt, Renderer
@@ -126,16 +126,19 @@ def test_items_with_one_prompt_are_asked_once_and_both_scored(config: TrainRoot,
 
 def test_identity_covers_weights_prompt_decoding_and_repeat(config: TrainRoot) -> None:
     judge, ids, decoding = Judge("a", "w1"), RenderedPrompt((1, 2, 3), 0), config.decoding
-    same = request_identity(judge, ids, decoding, 0)
-    assert same == request_identity(Judge("other label", "w1"), ids, decoding, 0)
+    expected = replace(decoding, answer=Answer.expected)
+    same = request_identity(judge, ids, decoding, (), 0)
+    assert same == request_identity(Judge("other label", "w1"), ids, decoding, (), 0)
     others = {
-        request_identity(Judge("a", "w2"), ids, decoding, 0),
-        request_identity(judge, RenderedPrompt((1, 23), 0), decoding, 0),
-        request_identity(judge, ids, replace(decoding, temperature=0.5), 0),
-        request_identity(judge, ids, replace(decoding, max_new_tokens=9), 0),
-        request_identity(judge, ids, decoding, 1),
+        request_identity(Judge("a", "w2"), ids, decoding, (), 0),
+        request_identity(judge, RenderedPrompt((1, 23), 0), decoding, (), 0),
+        request_identity(judge, ids, replace(decoding, temperature=0.5), (), 0),
+        request_identity(judge, ids, replace(decoding, max_new_tokens=9), (), 0),
+        request_identity(judge, ids, decoding, (), 1),
+        request_identity(judge, ids, expected, ((1,), (2,)), 0),
+        request_identity(judge, ids, expected, ((1, 2),), 0),
     }
-    assert len(others) == 5
+    assert len(others) == 7
     assert same not in others
 
 

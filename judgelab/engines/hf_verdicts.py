@@ -1,0 +1,68 @@
+"""How likely a transformers model is to reply with each verdict: one forward over the prompts and the verdict tree."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from judgelab.engines.hf_prefixes import ReadBatch
+from judgelab.engines.verdict_tree import VerdictTree
+
+
+@torch.inference_mode()
+def verdict_log_probabilities(
+    model: Any, batch: ReadBatch, rows: Sequence[int], tree: VerdictTree, stop_ids: Sequence[int]
+) -> list[list[float]]:
+    """Log-probability of every verdict of the tree, per chosen row of the batch.
+
+    The tree stands behind each prompt as one stretch of tokens, of which each sees the prompt, its ancestors and
+    itself, at the position it would have in its own reply.
+    """
+    device = batch.tail.device
+    chosen = torch.tensor(rows, device=device)
+    read = batch.lead.shape[1]
+    prompt_mask = torch.cat([batch.lead_mask, batch.tail_mask], dim=1)[chosen].bool()
+    nodes = torch.tensor(tree.tokens, device=device).expand(len(rows), -1)
+    depths = torch.tensor([len(path) for path in tree.paths[1:]], device=device)
+    prompt_positions = (prompt_mask.long().cumsum(dim=1) - 1).clamp(min=0)
+    positions = torch.cat([prompt_positions, prompt_positions[:, -1:] + depths], dim=1)
+    logits = model(
+        input_ids=torch.cat([batch.tail[chosen], nodes], dim=1),
+        attention_mask=_additive(_visible(prompt_mask, tree)[:, read:], model.dtype),
+        position_ids=positions[:, read:],
+        past_key_values=batch.cache_of(chosen),
+        use_cache=True,
+        logits_to_keep=1 + len(tree.tokens),
+    ).logits
+    return _read_tree(logits, tree, stop_ids)
+
+
+def _visible(prompt_mask: Tensor, tree: VerdictTree) -> Tensor:
+    """Which token [rows, tokens, tokens] of prompt and tree sees which."""
+    length, total = prompt_mask.shape[1], prompt_mask.shape[1] + len(tree.tokens)
+    visible = torch.ones(total, total, dtype=torch.bool, device=prompt_mask.device).tril()
+    visible[length:, length:] = False
+    for node, parent in enumerate(tree.parents, start=1):
+        if parent:
+            visible[length + node - 1, length:] = visible[length + parent - 1, length:]
+        visible[length + node - 1, length + node - 1] = True
+    seen = torch.nn.functional.pad(prompt_mask, (0, len(tree.tokens)), value=True)
+    # Padding sees itself, so that no row of the softmax is empty.
+    return (visible & seen[:, None]) | torch.eye(total, dtype=torch.bool, device=prompt_mask.device)
+
+
+def _additive(visible: Tensor, dtype: torch.dtype) -> Tensor:
+    """The mask [rows, 1, tokens, tokens] in the form that every attention kernel takes."""
+    hidden = torch.finfo(dtype).min
+    return torch.zeros(visible.shape, dtype=dtype, device=visible.device).masked_fill(~visible, hidden)[:, None]
+
+
+def _read_tree(logits: Tensor, tree: VerdictTree, stop_ids: Sequence[int]) -> list[list[float]]:
+    """Verdict log-probabilities from logits [rows, nodes, vocabulary], node 0 first."""
+    scores = logits.float()
+    total = scores.logsumexp(dim=-1)
+    parents, tokens = (torch.tensor(values, device=logits.device) for values in (tree.parents, tree.tokens))
+    steps = (scores[:, parents, tokens] - total[:, parents]).tolist()
+    stops = (scores[:, :, list(stop_ids)].logsumexp(dim=-1) - total).tolist()
+    return [tree.log_probabilities(*each) for each in zip(steps, stops, strict=True)]
