@@ -33,7 +33,8 @@ class HFEngine:
     def generate(self, requests: Sequence[Request], decoding: DecodingConfig) -> Generator[Reply]:
         """Answer all requests; greedy where the temperature is 0."""
         for batch in self.reader.read(requests):
-            yield from self._replies(batch, decoding)
+            for rows in batch.parts():
+                yield from self._replies(batch, rows, decoding)
 
     def verdict_probabilities(self, requests: Sequence[Request]) -> Generator[VerdictProbabilities]:
         """The probability of every verdict of every request; requests with the same verdicts are read together."""
@@ -50,16 +51,18 @@ class HFEngine:
         return ""
 
     @torch.inference_mode()
-    def _replies(self, batch: ReadBatch, decoding: DecodingConfig) -> list[Reply]:
-        prompt = torch.cat([batch.lead, batch.tail], dim=1)
+    def _replies(self, batch: ReadBatch, rows: Tensor, decoding: DecodingConfig) -> list[Reply]:
+        longest = int(batch.tail_mask[rows].sum(dim=1).max())
+        prompt = torch.cat([batch.lead[rows], batch.tail[rows, -longest:]], dim=1)
+        requests = [batch.requests[row] for row in rows.tolist()]
         generated = self.model.generate(
             input_ids=prompt,
-            attention_mask=torch.cat([batch.lead_mask, batch.tail_mask], dim=1),
-            past_key_values=batch.cache_of(torch.arange(len(prompt), device=prompt.device)),
+            attention_mask=torch.cat([batch.lead_mask[rows], batch.tail_mask[rows, -longest:]], dim=1),
+            past_key_values=batch.cache_of(rows),
             max_new_tokens=decoding.max_new_tokens,
             eos_token_id=sorted(self.renderer.stop_ids),
             pad_token_id=self.renderer.end_of_turn_id,
-            logits_processor=_sampling(decoding, [request.seed for request in batch.requests]),
+            logits_processor=_sampling(decoding, [request.seed for request in requests]),
             # Every sampling setting is stated, so that a model's own generation defaults never slip in.
             do_sample=False,
             temperature=None,
@@ -67,7 +70,7 @@ class HFEngine:
             top_k=None,
         )
         replies = generated[:, prompt.shape[1] :].tolist()
-        return [self._reply(request, row) for request, row in zip(batch.requests, replies, strict=True)]
+        return [self._reply(request, row) for request, row in zip(requests, replies, strict=True)]
 
     def _reply(self, request: Request, completion: list[int]) -> Reply:
         stops = [index for index, token in enumerate(completion) if token in self.renderer.stop_ids]

@@ -12,6 +12,9 @@ from transformers import Cache
 from judgelab.engines.base import Request
 from judgelab.engines.prefixes import PrefixGroup, batches, prefix_groups, shared_length
 
+SHORT = 64
+"""Tokens of padding that cost less than a separate pass."""
+
 
 @dataclass(frozen=True)
 class ReadBatch:
@@ -28,6 +31,17 @@ class ReadBatch:
     tail_mask: Tensor
     row_groups: Tensor
     cache: Cache | None
+
+    def parts(self) -> list[Tensor]:
+        """Rows with tails of similar length: a bare instruction does not wait for padding as long as a response."""
+        lengths = self.tail_mask.sum(dim=1).tolist()
+        parts: list[list[int]] = []
+        for row in sorted(range(len(lengths)), key=lambda row: (lengths[row], row)):
+            if parts and lengths[row] <= max(2 * lengths[parts[-1][0]], lengths[parts[-1][0]] + SHORT):
+                parts[-1].append(row)
+            else:
+                parts.append([row])
+        return [torch.tensor(part, device=self.tail.device) for part in parts]
 
     def cache_of(self, rows: Tensor) -> Cache | None:
         """A cache of these rows' prefixes that may be written to."""
