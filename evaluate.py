@@ -1,18 +1,20 @@
-"""Evaluate: one judge on its test split, or the diagnostics of finished scoring runs (experiment=formats_diagnostics).
+"""Evaluate: one judge on its test split, or finished runs side by side (formats_diagnostics, cpa_conditions).
 
-Consumes what the experiment names: a pool and an adapter/ folder, or run folders of score.py. Writes metrics.json,
-figures/, report.html, manifest.json and the stage's rows into its run folder.
+Consumes what the experiment names: a pool and an adapter/ folder, or run folders of score.py or train.py. Writes
+metrics.json, figures/, report.html, manifest.json and the stage's rows into its run folder.
 In under a minute on a CPU: python evaluate.py experiment=cpa_criminality debug=tiny
 """
 
 from judgelab.config.launch import launch
-from judgelab.config.schema import EvaluateRoot, FormatsRoot
+from judgelab.config.schema import ConditionsRoot, EvaluateRoot, FormatsRoot
 
 
-def main(config: EvaluateRoot | FormatsRoot) -> None:
+def main(config: EvaluateRoot | FormatsRoot | ConditionsRoot) -> None:
     """The evaluation whose root the experiment's analysis has."""
     if isinstance(config, FormatsRoot):
         diagnose_formats(config)
+    elif isinstance(config, ConditionsRoot):
+        compare_conditions(config)
     else:
         judge_test_split(config)
 
@@ -21,6 +23,7 @@ def judge_test_split(config: EvaluateRoot) -> None:
     """Pool -> judge, with an adapter or as the base model -> score rows -> figures -> report."""
     from pathlib import Path
 
+    from judgelab.data.records import item_table
     from judgelab.evaluation.study import JudgeStudy
     from judgelab.models.adapter import adapter_identity, load_adapter
     from judgelab.reporting.judge_report import report_evaluation
@@ -44,6 +47,7 @@ def judge_test_split(config: EvaluateRoot) -> None:
             run.add_input(config.adapter, adapter)
             judge = Judge("adapter", f"{study.base.identity}+{adapter}")
         judged = study.judge_test_split(model, judge, run.folder / "scores")
+        write_parquet(run.folder / "items.parquet", item_table(study.pool.test))
         write_parquet(run.folder / "scores.parquet", judged.rows, SCHEMA)
         report_evaluation(run, config, study, judged)
 
@@ -63,6 +67,23 @@ def diagnose_formats(config: FormatsRoot) -> None:
         for scoring in runs:
             run.add_input(str(scoring.folder), sha256_file(scoring.folder / "scores.parquet"))
         report_formats(run, config, runs, study_formats(runs, config))
+
+
+def compare_conditions(config: ConditionsRoot) -> None:
+    """Finished training runs -> macro-F1 by criterion and condition -> paired differences -> report."""
+    from judgelab.evaluation.conditions import study_conditions
+    from judgelab.evaluation.training_runs import load_training_runs
+    from judgelab.reporting.conditions_report import report_conditions
+    from judgelab.run.manifest import sha256_file
+    from judgelab.run.run import start_run
+
+    with start_run("evaluate", config) as run:
+        if run.finished:
+            return
+        runs = load_training_runs(config.runs)
+        for trained in runs:
+            run.add_input(str(trained.folder), sha256_file(trained.folder / "scores.parquet"))
+        report_conditions(run, config, study_conditions(runs, config.resamples, config.seed))
 
 
 if __name__ == "__main__":

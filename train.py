@@ -1,6 +1,6 @@
 """Train a judge, and judge the test split before and after.
 
-Consumes a pool of labelled responses (data=…); writes adapter/, scores.parquet, history.parquet,
+Consumes a pool of labelled responses (data=…); writes adapter/, scores.parquet, items.parquet, history.parquet,
 metrics.json, figures/, report.html and manifest.json into its run folder.
 In under a minute on a CPU: python train.py experiment=cpa_criminality debug=tiny
 """
@@ -11,6 +11,7 @@ from judgelab.config.schema import TrainRoot
 
 def main(config: TrainRoot) -> None:
     """Pool -> examples -> judge before -> fit -> adapter -> judge after -> report."""
+    from judgelab.data.records import item_table
     from judgelab.evaluation.baselines import tfidf_verdicts
     from judgelab.evaluation.judging import evaluate_verdicts
     from judgelab.evaluation.study import JudgeStudy
@@ -45,6 +46,7 @@ def main(config: TrainRoot) -> None:
         after = study.judge_test_split(job.model, Judge("after", identity), shards)
         baseline = evaluate_verdicts("tfidf", study.pool.test, tfidf_verdicts(study.pool.train, study.pool.test))
 
+        write_parquet(run.folder / "items.parquet", item_table(study.pool.test))
         write_parquet(run.folder / "scores.parquet", [*before.rows, *after.rows], SCHEMA)
         write_parquet(run.folder / "history.parquet", with_all_columns(history))
         report_training(run, config, study, job, before, after, baseline, history)

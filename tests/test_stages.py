@@ -392,3 +392,20 @@ def test_a_wrong_url_and_an_adapter_of_another_base_are_named(
     assert "tiny-42" in done.stderr
     assert "tiny-7" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_finished_training_runs_are_compared(
+    trained: tuple[Path, subprocess.CompletedProcess[str]], tmp_path: Path
+) -> None:
+    other = train(tmp_path / "pointwise", "method.condition=pointwise")
+    assert other.returncode == 0, other.stderr
+    folders = f"runs=[{trained[0]},{tmp_path / 'pointwise'}]"
+    words = ["experiment=cpa_conditions", "hardware=cpu", "resamples=200", f"paths.output_dir={tmp_path / 'table'}"]
+    done = run("evaluate", *words, folders)
+    assert done.returncode == 0, done.stderr
+    metrics = json.loads((tmp_path / "table" / "metrics.json").read_text())
+    assert metrics["conditions/criminality/joint/n"] == 8
+    assert metrics["contrasts/criminality/joint-pointwise/p_holm"] <= 1
+    assert "Pointwise judging by condition" in done.stdout
+    again = run("evaluate", *words[:3], f"paths.output_dir={tmp_path / 'twice'}", f"runs=[{trained[0]},{trained[0]}]")
+    assert "are both criminality, joint, seed 42" in again.stderr

@@ -99,6 +99,7 @@ _RULES: dict[str, _Rule] = {
     "scoring.max_length": _COUNT,
     "diagnostics.alphas": (lambda alphas: all(alpha >= 0 for alpha in alphas), "a list of numbers of at least 0"),
     "diagnostics.draws": _COUNT,
+    "resamples": _COUNT,
     "logger.mode": _one_of("auto", "online", "offline", "disabled"),
     "logger.sample_rows": _NOT_NEGATIVE,
 }

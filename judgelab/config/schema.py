@@ -273,4 +273,12 @@ class FormatsRoot(StudyRoot):
     diagnostics: DiagnosticsConfig = field(default_factory=DiagnosticsConfig)
 
 
-ROOTS: tuple[type[StudyRoot], ...] = (TrainRoot, EvaluateRoot, ScoreRoot, FormatsRoot)
+@dataclass
+class ConditionsRoot(StudyRoot):
+    """Root of `evaluate.py` over finished training runs: their conditions compared, with bootstrap intervals."""
+
+    runs: list[str] = MISSING
+    resamples: int = 10_000
+
+
+ROOTS: tuple[type[StudyRoot], ...] = (TrainRoot, EvaluateRoot, ScoreRoot, FormatsRoot, ConditionsRoot)

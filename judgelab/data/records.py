@@ -1,6 +1,6 @@
 """The records that flow from the data to the judge."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 
@@ -49,3 +49,8 @@ class Pool:
     counts: Mapping[str, int]
     inputs: Mapping[str, str]
     """Path or hub id of each input -> sha256 of its content (or the hub revision)."""
+
+
+def item_table(items: Sequence[Item]) -> list[dict[str, str | int]]:
+    """The rows of items.parquet: which items were judged, and their labels."""
+    return [{"item_id": item.item_id, "label": item.label} for item in items]

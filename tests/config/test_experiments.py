@@ -18,9 +18,10 @@ STAGES = {
     "cpa_criminality": ("train", "evaluate"),
     "formats_sample": ("score",),
     "formats_diagnostics": ("evaluate",),
+    "cpa_conditions": ("evaluate",),
 }
 # Experiments over finished runs have no model to shrink, and need the runs named.
-OVER_RUNS = {"formats_diagnostics": ["scores=[run]"]}
+OVER_RUNS = {"formats_diagnostics": ["scores=[run]"], "cpa_conditions": ["runs=[run]"]}
 USES = [(name, stage) for name, stages in STAGES.items() for stage in stages if name not in OVER_RUNS]
 SWEEP_FILES = sorted((SWEEPS / "sweep").rglob("*.yaml"))
 PLACES = ["cpu", "rtx5090", "a100", "h100", "h100x8"]
