@@ -8,6 +8,21 @@ from torch import Tensor
 
 from judgelab.engines.hf_prefixes import ReadBatch
 from judgelab.engines.verdict_tree import VerdictTree
+from judgelab.errors import ConfigError
+
+
+def check_attention(model: Any) -> None:
+    """Raise ConfigError for a model that would read a tree as one line: recurrent or sliding layers take no mask."""
+    config = model.config.get_text_config()
+    kinds = getattr(config, "layer_types", None) or ["sliding_attention"] * bool(
+        getattr(config, "sliding_window", None)
+    )
+    odd = sorted(set(kinds) - {"full_attention"}) or ["recurrent"] * getattr(model, "_is_stateful", False)
+    if odd:
+        raise ConfigError(
+            f"decoding=expected: engine=hf reads all verdicts at once, which the {' and '.join(odd)} layers of "
+            f"{config.name_or_path or config.model_type} cannot; use engine=vllm"
+        )
 
 
 @torch.inference_mode()

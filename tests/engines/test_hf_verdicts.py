@@ -12,6 +12,7 @@ from judgelab.config.compose import compose_config, typed
 from judgelab.config.schema import DecodingConfig, ScoreRoot
 from judgelab.engines.base import Request, VerdictEngine
 from judgelab.engines.hf import HFEngine
+from judgelab.errors import ConfigError
 from judgelab.judges.rendering import Renderer
 from judgelab.models import embedded
 from judgelab.models.tiny import tiny_model, tiny_tokenizer
@@ -117,6 +118,16 @@ def test_probabilities_are_those_that_replies_are_drawn_with(tiny: Judge) -> Non
     for verdict, share in zip("12345", expected, strict=True):
         deviation = math.sqrt(share * (1 - share) / draws)
         assert abs(texts.count(verdict) / draws - share) < 4 * deviation
+
+
+@pytest.mark.parametrize(
+    ("layers", "window"), [(["full_attention", "sliding_attention"], None), (None, 64)], ids=["some layers", "all"]
+)
+def test_a_model_that_reads_in_a_line_is_refused(tiny: Judge, layers: list[str] | None, window: int | None) -> None:
+    model, renderer = tiny_model(7), tiny[1]
+    model.config.layer_types, model.config.sliding_window = layers, window
+    with pytest.raises(ConfigError, match=r"sliding_attention layers .* engine=vllm"):
+        _found((model, renderer), _requests(renderer, ("binary",), PROMPTS[:1]))
 
 
 def _cached_embedded() -> Path | None:
