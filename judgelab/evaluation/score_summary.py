@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from judgelab.scoring.repeats import judgment_scores
 from judgelab.scoring.score import ERROR
 
 DECIMALS = 9
@@ -15,6 +16,7 @@ DECIMALS = 9
 class ScoreSummary:
     """One format's scores over a pool; figures of scores are null where nothing was scored.
 
+    A judgment that was asked several times has one score, the mean of its samples; statuses count every sample.
     `tie_probability` is Σ p², the chance that two scores drawn with replacement are equal; `top_share` is the share of
     the most frequent score.
     """
@@ -30,7 +32,7 @@ class ScoreSummary:
 
 
 def summarize(scores: pd.DataFrame) -> list[ScoreSummary]:
-    """One summary per format, in the order of the rows; `scores` has format, status and score.
+    """One summary per format, in the order of the score rows.
 
     The parse rate is over requests that the engine answered: an error is no reply.
     """
@@ -40,7 +42,7 @@ def summarize(scores: pd.DataFrame) -> list[ScoreSummary]:
 def _summary(name: str, rows: pd.DataFrame) -> ScoreSummary:
     statuses = Counter(rows["status"])
     answered = len(rows) - statuses[ERROR]
-    values = rows["score"].dropna().round(DECIMALS)
+    values = judgment_scores(rows)["score"].dropna().round(DECIMALS)
     shares = values.value_counts(normalize=True)
     return ScoreSummary(
         format=name,
