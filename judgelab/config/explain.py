@@ -13,7 +13,7 @@ from yaml import YAMLError
 from judgelab.config.schema import ROOTS
 from judgelab.errors import ConfigError
 
-GROUPS_BESIDE_THE_ROOT = ("experiment", "debug", "sweep")
+GROUPS_BESIDE_THE_ROOT = ("experiment", "judge", "debug", "sweep")
 
 
 def explained(error: Exception, overrides: Sequence[str]) -> Exception:

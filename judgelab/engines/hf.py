@@ -13,7 +13,7 @@ from transformers import LogitsProcessor, LogitsProcessorList, TopPLogitsWarper
 from judgelab.config.schema import DecodingConfig, ScoreRoot
 from judgelab.engines.base import Reply, Request, StartedJudge, VerdictProbabilities
 from judgelab.engines.hf_prefixes import PrefixReader, ReadBatch
-from judgelab.engines.hf_verdicts import verdict_log_probabilities
+from judgelab.engines.hf_verdicts import check_attention, verdict_log_probabilities
 from judgelab.engines.verdict_tree import verdict_tree
 from judgelab.judges.rendering import Renderer
 from judgelab.models.adapter import adapter_identity, check_base
@@ -37,7 +37,11 @@ class HFEngine:
                 yield from self._replies(batch, rows, decoding)
 
     def verdict_probabilities(self, requests: Sequence[Request]) -> Generator[VerdictProbabilities]:
-        """The probability of every verdict of every request; requests with the same verdicts are read together."""
+        """The probability of every verdict of every request; requests with the same verdicts are read together.
+
+        Raises ConfigError for a model whose layers do not all attend to the whole prompt.
+        """
+        check_attention(self.model)
         for batch in self.reader.read(requests):
             for verdicts in dict.fromkeys(request.verdicts for request in batch.requests):
                 rows = [row for row, request in enumerate(batch.requests) if request.verdicts == verdicts]

@@ -5,9 +5,26 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.nn.attention.flex_attention import create_block_mask
 
+from judgelab.config.schema import Attention
 from judgelab.engines.hf_prefixes import ReadBatch
 from judgelab.engines.verdict_tree import VerdictTree
+from judgelab.errors import ConfigError
+
+
+def check_attention(model: Any) -> None:
+    """Raise ConfigError for a model that would read a tree as one line: recurrent or sliding layers take no mask."""
+    config = model.config.get_text_config()
+    kinds = getattr(config, "layer_types", None) or ["sliding_attention"] * bool(
+        getattr(config, "sliding_window", None)
+    )
+    odd = sorted(set(kinds) - {"full_attention"}) or ["recurrent"] * getattr(model, "_is_stateful", False)
+    if odd:
+        raise ConfigError(
+            f"decoding=expected: engine=hf reads all verdicts at once, which the {' and '.join(odd)} layers of "
+            f"{config.name_or_path or config.model_type} cannot; use engine=vllm"
+        )
 
 
 @torch.inference_mode()
@@ -29,7 +46,7 @@ def verdict_log_probabilities(
     positions = torch.cat([prompt_positions, prompt_positions[:, -1:] + depths], dim=1)
     logits = model(
         input_ids=torch.cat([batch.tail[chosen], nodes], dim=1),
-        attention_mask=_additive(_visible(prompt_mask, tree)[:, read:], model.dtype),
+        attention_mask=_attention_mask(_visible(prompt_mask, tree)[:, read:], model),
         position_ids=positions[:, read:],
         past_key_values=batch.cache_of(chosen),
         use_cache=True,
@@ -52,10 +69,15 @@ def _visible(prompt_mask: Tensor, tree: VerdictTree) -> Tensor:
     return (visible & seen[:, None]) | torch.eye(total, dtype=torch.bool, device=prompt_mask.device)
 
 
-def _additive(visible: Tensor, dtype: torch.dtype) -> Tensor:
-    """The mask [rows, 1, tokens, tokens] in the form that every attention kernel takes."""
-    hidden = torch.finfo(dtype).min
-    return torch.zeros(visible.shape, dtype=dtype, device=visible.device).masked_fill(~visible, hidden)[:, None]
+def _attention_mask(visible: Tensor, model: Any) -> Any:
+    """What is visible [rows, queries, keys], in the form that the model's attention kernel takes."""
+    if model.config._attn_implementation == Attention.flex.value:
+        rows, queries, keys = visible.shape
+        device = str(visible.device)
+        return create_block_mask(lambda r, head, q, k: visible[r, q, k], rows, None, queries, keys, device=device)
+    hidden = torch.finfo(model.dtype).min
+    mask = torch.zeros(visible.shape, dtype=model.dtype, device=visible.device)
+    return mask.masked_fill(~visible, hidden)[:, None]
 
 
 def _read_tree(logits: Tensor, tree: VerdictTree, stop_ids: Sequence[int]) -> list[list[float]]:

@@ -142,8 +142,8 @@ def start_vllm(config: ScoreRoot, settings: VLLMConfig) -> StartedJudge:
     tokenizer = AutoTokenizer.from_pretrained(folder, revision=config.model.revision)
     renderer = Renderer(tokenizer, config.model.chat_template_kwargs)
     identity = weights_identity(config.model, folder)
-    positions = AutoConfig.from_pretrained(folder, revision=config.model.revision).max_position_embeddings
-    check_context(config.model.name, positions, config.scoring.max_length)
+    text_config = AutoConfig.from_pretrained(folder, revision=config.model.revision).get_text_config()
+    check_context(config.model.name, text_config.max_position_embeddings, config.scoring.max_length)
     adapter = None
     if config.adapter is not None:
         check_base(Path(config.adapter), identity)

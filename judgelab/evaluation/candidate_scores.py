@@ -64,11 +64,13 @@ def candidate_scores(rows: pd.DataFrame, comparison: Comparison, pool: RatedPool
     A candidate's score is its own verdict's, in a comparison its share of it (1 − s where it was Response B); under
     all_pairs the mean over its matches, each order being one match. A missing match drops for both sides.
     """
+    judged = rows.groupby([*KEY, "other_id", "order"], sort=False, dropna=False)["score"].mean().reset_index()
+    forward, reverse = judged[judged["order"] != REVERSE], judged[judged["order"] == REVERSE]
     sides = {
-        Comparison.none: lambda: [_own(rows)],
-        Comparison.anchor: lambda: [_own(rows[rows["order"] == LISTING]), _others(rows[rows["order"] == REVERSE])],
-        Comparison.all_pairs: lambda: [_own(rows), _others(rows)],
-    }[comparison]()
+        Comparison.none: [_own(judged)],
+        Comparison.anchor: [_own(forward), _others(reverse)],
+        Comparison.all_pairs: [_own(judged), _others(judged)],
+    }[comparison]
     means = pd.concat(sides).groupby(level=[0, 1])["score"].mean()  # leaves out what was not read
     return means.reindex(pool.index).to_numpy(float)
 

@@ -5,16 +5,16 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from judgelab.evaluation.levels import level_counts, tie_probability
+from judgelab.scoring.repeats import judgment_scores
 from judgelab.scoring.score import ERROR
-
-DECIMALS = 9
-"""Scores are equal when they agree to so many decimals: soft tournament scores differ in the last bit."""
 
 
 @dataclass(frozen=True)
 class ScoreSummary:
     """One format's scores over a pool; figures of scores are null where nothing was scored.
 
+    A judgment that was asked several times has one score, the mean of its samples; statuses count every sample.
     `tie_probability` is Σ p², the chance that two scores drawn with replacement are equal; `top_share` is the share of
     the most frequent score.
     """
@@ -30,7 +30,7 @@ class ScoreSummary:
 
 
 def summarize(scores: pd.DataFrame) -> list[ScoreSummary]:
-    """One summary per format, in the order of the rows; `scores` has format, status and score.
+    """One summary per format, in the order of the score rows.
 
     The parse rate is over requests that the engine answered: an error is no reply.
     """
@@ -40,17 +40,17 @@ def summarize(scores: pd.DataFrame) -> list[ScoreSummary]:
 def _summary(name: str, rows: pd.DataFrame) -> ScoreSummary:
     statuses = Counter(rows["status"])
     answered = len(rows) - statuses[ERROR]
-    values = rows["score"].dropna().round(DECIMALS)
-    shares = values.value_counts(normalize=True)
+    values = judgment_scores(rows)["score"]
+    counts = level_counts(values.to_numpy(float))
     return ScoreSummary(
         format=name,
         requests=len(rows),
         statuses=dict(statuses),
         parse_rate=statuses["ok"] / answered if answered else None,
-        mean=float(values.mean()) if len(values) else None,
-        distinct=len(shares),
-        tie_probability=float((shares**2).sum()) if len(values) else None,
-        top_share=float(shares.max()) if len(values) else None,
+        mean=float(values.mean()) if len(counts) else None,
+        distinct=len(counts),
+        tie_probability=tie_probability(counts),
+        top_share=float(counts.max() / counts.sum()) if len(counts) else None,
     )
 
 

@@ -13,9 +13,11 @@ from judgelab.reporting.figures import histogram_figure, save_figure
 from judgelab.reporting.report import finish_report
 from judgelab.reporting.tables import Cell, Table
 from judgelab.run.run import Run
+from judgelab.scoring.repeats import judgment_scores
 
 GLOSSARY = (
     ("parse rate", "Share of replies with a readable verdict; a request without a reply is an error and no reply."),
+    ("mean score", "Over judgments; one that was asked several times scores the mean of its samples."),
     ("distinct", "How many different scores occur; scores are equal when they agree to nine decimals."),
     ("tie probability", "Σ p²: how likely two scores drawn with replacement are equal."),
     ("top share", "Share of the most frequent score."),
@@ -52,7 +54,8 @@ def report_scoring(
     run.write_metrics(_metrics(summaries, flips, masses) | _left_out(unanchored))
     columns = ("format", "prompt_id", "candidate_id", "other_id", "order", "status", "verdict", "score", "mass", "text")
     run.tracker.table("verdict samples", columns, _samples(scores, columns, config.logger.sample_rows))
-    values = {name: rows["score"].dropna().tolist() for name, rows in scores.groupby("format", sort=False)}
+    by_format = judgment_scores(scores).groupby("format", sort=False)
+    values = {name: rows["score"].dropna().tolist() for name, rows in by_format}
     figures = [("Scores by format.", save_figure(histogram_figure(values), run.folder, "scores"))]
     facts = (
         ("judge", config.model.name),
@@ -60,6 +63,7 @@ def report_scoring(
         ("engine", config.engine.name),
         ("pool", config.data.name),
         ("schedule of comparisons", config.scoring.schedule.value),
+        ("samples per judgment", str(config.scoring.repeats)),
         ("seed", str(config.seed)),
     )
     tables = (format_table(summaries, flips, masses), status_table(summaries), pool_table(pool, unanchored))

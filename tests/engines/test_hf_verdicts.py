@@ -1,6 +1,7 @@
 """Verdict probabilities against one full forward pass of prompt and verdict per verdict, in float32."""
 
 import math
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from judgelab.config.compose import compose_config, typed
 from judgelab.config.schema import DecodingConfig, ScoreRoot
 from judgelab.engines.base import Request, VerdictEngine
 from judgelab.engines.hf import HFEngine
+from judgelab.errors import ConfigError
 from judgelab.judges.rendering import Renderer
 from judgelab.models import embedded
 from judgelab.models.tiny import tiny_model, tiny_tokenizer
@@ -45,19 +47,20 @@ def _requests(renderer: Renderer, formats: tuple[str, ...], prompts: list[str] =
     ]
 
 
-def _brute_force(judge: Judge, request: Request) -> list[float]:
-    """Product of the probabilities of every token of the verdict and of an end of the turn behind it."""
+def _brute_force(judge: Judge, request: Request, step: int = 1) -> list[float]:
+    """Product of the probabilities of every token of every `step`-th verdict and of an end of the turn behind it."""
     model, renderer = judge
-    longest = max(map(len, request.verdicts))
+    verdicts = request.verdicts[::step]
+    longest = max(map(len, verdicts))
     # A row per verdict; what pads its end is seen by nothing before it.
-    rows = [[*request.prompt_ids, *verdict, *[0] * (longest - len(verdict))] for verdict in request.verdicts]
+    rows = [[*request.prompt_ids, *verdict, *[0] * (longest - len(verdict))] for verdict in verdicts]
     with torch.no_grad():
         shares = model(torch.tensor(rows), logits_to_keep=longest + 1).logits.double().softmax(dim=-1)
     stops = sorted(renderer.stop_ids)
     return [
         math.prod(float(row[place, token]) for place, token in enumerate(verdict))
         * float(row[len(verdict), stops].sum())
-        for row, verdict in zip(shares, request.verdicts, strict=True)
+        for row, verdict in zip(shares, verdicts, strict=True)
     ]
 
 
@@ -87,6 +90,19 @@ def test_they_do_not_depend_on_the_batch(tiny: Judge) -> None:
     assert together.keys() == alone.keys()
     for name, values in together.items():
         assert values == pytest.approx(alone[name], rel=1e-4)
+
+
+COMPILED = pytest.mark.skipif(shutil.which("g++") is None, reason="FlexAttention on a CPU needs a C++ compiler")
+
+
+@pytest.mark.parametrize("kernel", ["eager", pytest.param("flex_attention", marks=COMPILED)])
+def test_every_attention_kernel_sees_the_same_tree(tiny: Judge, kernel: str) -> None:
+    model = tiny_model(7)
+    model.set_attn_implementation(kernel)
+    requests = _requests(tiny[1], ("binary", "likert5"), PROMPTS[:2])
+    found = _found((model, tiny[1]), requests)
+    for request in requests:
+        assert found[request.request_id] == pytest.approx(_brute_force(tiny, request), rel=1e-4, abs=0)
 
 
 def test_every_token_that_ends_a_turn_counts(tiny: Judge, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -119,6 +135,16 @@ def test_probabilities_are_those_that_replies_are_drawn_with(tiny: Judge) -> Non
         assert abs(texts.count(verdict) / draws - share) < 4 * deviation
 
 
+@pytest.mark.parametrize(
+    ("layers", "window"), [(["full_attention", "sliding_attention"], None), (None, 64)], ids=["some layers", "all"]
+)
+def test_a_model_that_reads_in_a_line_is_refused(tiny: Judge, layers: list[str] | None, window: int | None) -> None:
+    model, renderer = tiny_model(7), tiny[1]
+    model.config.layer_types, model.config.sliding_window = layers, window
+    with pytest.raises(ConfigError, match=r"sliding_attention layers .* engine=vllm"):
+        _found((model, renderer), _requests(renderer, ("binary",), PROMPTS[:1]))
+
+
 def _cached_embedded() -> Path | None:
     return next(iter(sorted(embedded.cache_folder().glob("smollm2-135m-instruct-*"))), None)
 
@@ -134,6 +160,7 @@ def test_the_embedded_judge_gives_what_a_forward_pass_per_verdict_gives() -> Non
     found = _found(judge, requests, 4)
     for request in requests:
         values = found[request.request_id]
-        assert values == pytest.approx(_brute_force(judge, request), rel=1e-3, abs=1e-6)
+        step = 1 + len(values) // 20
+        assert values[::step] == pytest.approx(_brute_force(judge, request, step), rel=1e-3, abs=1e-6)
         assert 0 < sum(values) <= 1
     assert len(found[requests[-1].request_id]) == 101

@@ -13,7 +13,10 @@ from judgelab.evaluation.score_summary import captured_mass, flip_rates, summari
 
 def _frame(scores: list[float | None], name: str = "likert5") -> pd.DataFrame:
     statuses = ["ok" if score is not None else "invalid" for score in scores]
-    return pd.DataFrame({"format": name, "status": statuses, "score": pd.Series(scores, dtype=float)})
+    keys = {"criterion": "c", "judge": "j", "decoding": "d", "prompt_id": "p", "other_id": None, "order": None}
+    ids = [f"c{n}" for n in range(len(scores))]
+    scores = pd.Series(scores, dtype=float)
+    return pd.DataFrame({**keys, "format": name, "candidate_id": ids, "status": statuses, "score": scores})
 
 
 @given(st.lists(st.sampled_from([0.0, 0.25, 0.5, None]), min_size=1, max_size=30))
@@ -39,6 +42,16 @@ def test_errors_are_no_replies_and_formats_keep_their_order() -> None:
     assert (numeric.format, binary.format) == ("numeric100", "binary")
     assert numeric.statuses == {"ok": 1, "error": 1}
     assert numeric.parse_rate == 1.0
+
+
+def test_ties_are_those_of_judgments_and_statuses_those_of_samples() -> None:
+    rows = _frame([1.0, 0.0, 0.0, 1.0, 1.0, None])
+    rows["candidate_id"] = ["a", "a", "b", "b", "c", "c"]
+    (summary,) = summarize(rows)
+    # a and b mean 0.5, c is 1.0 by its one sample: Σ p² = (2/3)² + (1/3)².
+    assert (summary.requests, summary.parse_rate, summary.distinct) == (6, 5 / 6, 2)
+    assert summary.tie_probability == pytest.approx(5 / 9)
+    assert summary.mean == pytest.approx(2 / 3)
 
 
 def test_scores_that_agree_to_nine_decimals_tie() -> None:
