@@ -1,16 +1,15 @@
-"""Seconds that the diagnostics of a full study take: 15,406 candidates, five formats, three judges.
+"""The diagnostics part of the scoring benchmark: 15,406 candidates, five formats, three made judges.
 
-    python tests/bench/diagnostics.py --repeats 3
-
-Writes finished run folders of three made judges, then times what `evaluate.py experiment=formats_diagnostics` does:
-reading the score rows, every diagnostic, tables, figures and report.
+It writes finished run folders, then times what `evaluate.py experiment=formats_diagnostics` does with them: reading
+the score rows, every diagnostic, tables, figures and report.
 """
 
-import argparse
+import io
 import json
 import random
 import tempfile
 import time
+from contextlib import redirect_stdout
 from pathlib import Path
 
 import pyarrow as pa
@@ -86,21 +85,18 @@ def finished_run(folder: Path, pool: list[PoolPrompt], judge: str) -> str:
     return str(folder)
 
 
-def main() -> None:
-    """Time reading, diagnosing and reporting."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--repeats", type=int, default=3)
-    arguments = parser.parse_args()
+def time_diagnostics(repeats: int) -> None:
+    """Seconds to read, diagnose and report three judges under five formats."""
     with tempfile.TemporaryDirectory() as made:
         pool = made_pool()
         folders = [finished_run(Path(made) / judge, pool, judge) for judge in ("one", "two", "three")]
-        for repeat in range(arguments.repeats):
+        for repeat in range(repeats):
             words = ["experiment=formats_diagnostics", "hardware=cpu", "logger.mode=disabled"]
             words += [f"scores=[{','.join(folders)}]", f"paths.output_dir={made}/diagnosed{repeat}"]
             config = typed(compose_config("evaluate", words))
             assert isinstance(config, FormatsRoot)
             start = time.perf_counter()
-            with start_run("evaluate", config) as run:
+            with start_run("evaluate", config) as run, redirect_stdout(io.StringIO()):
                 runs = load_scoring_runs(config.scores)
                 read = time.perf_counter()
                 study = study_formats(runs, config)
@@ -112,7 +108,3 @@ def main() -> None:
                 f"{rows:,} score rows: {end - start:.2f} s (read {read - start:.2f}, "
                 f"diagnose {studied - read:.2f}, report {end - studied:.2f})"
             )
-
-
-if __name__ == "__main__":
-    main()
