@@ -1,0 +1,110 @@
+"""PICO: spans deleted from the gold sets, and other phrases of the passage added."""
+
+import json
+import random
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from judgelab.data.biomedical import PICO_KEYS, SpanExample
+from judgelab.run.randomness import generator
+from judgelab.synthesis.metrics import macro_f1, normalised_span, span_set
+from judgelab.synthesis.mutation import Parameters, Response
+
+LONGEST_PHRASE = 8  # tokens
+ATTEMPTS = 20  # draws of a phrase before a short abstract goes without one
+PIECE = re.compile(r"[^\n]+?(?:[.!?;](?=\s)|$|(?=\n))")
+TOKEN = re.compile(r"\S+")
+
+
+@dataclass(frozen=True)
+class SpanMutations:
+    """Deletes each gold span with a probability of its own draw, and adds phrases in the same measure.
+
+    A candidate draws its deletion probability and its addition rate first, so that candidates run from nearly right
+    to nearly all wrong. Parameters: per key the indices of deleted spans, and the character offsets of added phrases
+    in the passage. Score: macro-F1 (higher is better); the response lists the spans per key in the passage's order.
+    """
+
+    example: SpanExample
+    count: int
+    both_empty: float = 1.0
+    operator = "pico_spans"
+
+    @property
+    def source_id(self) -> str:
+        """The abstract's id."""
+        return self.example.source.source_id
+
+    @cached_property
+    def pieces(self) -> tuple[list[tuple[int, int]], ...]:
+        """Character offsets of the tokens of each sentence of the passage."""
+        return tuple(_token_offsets(self.example.passage))
+
+    def draw(self, number: int, seed: int) -> Parameters:
+        """Deletions and additions of one candidate, at least one edit where the passage has room for it."""
+        rng = generator(seed, "candidate", number)
+        deleted: dict[str, list[int]] = {key: [] for key in PICO_KEYS}
+        added: dict[str, list[tuple[int, int]]] = {key: [] for key in PICO_KEYS}
+        if number:
+            deletion, addition = rng.random(), rng.uniform(0, 1.5)
+            for key in PICO_KEYS:
+                spans = distinct_spans(self.example.spans[key])
+                deleted[key] = [index for index in range(len(spans)) if rng.random() < deletion]
+                wanted = rng.randint(0, max(1, round(addition * len(spans))))
+                added[key] = list(self._phrases(rng, key, wanted))
+            if not any(deleted.values()) and not any(added.values()):
+                key = rng.choice([key for key in PICO_KEYS if self.example.spans[key]])
+                deleted[key] = [rng.randrange(len(distinct_spans(self.example.spans[key])))]
+        return {"deleted": deleted, "added": {key: [list(ends) for ends in added[key]] for key in PICO_KEYS}}
+
+    def respond(self, parameters: Parameters) -> Response:
+        """The span sets as JSON."""
+        spans = {key: self._spans(key, parameters) for key in PICO_KEYS}
+        score = macro_f1(self.example.spans, spans, self.both_empty)
+        return Response(json.dumps(spans, ensure_ascii=False), score)
+
+    def _spans(self, key: str, parameters: Parameters) -> list[str]:
+        passage, gold = self.example.passage, distinct_spans(self.example.spans[key])
+        kept = [(passage.find(span), span) for n, span in enumerate(gold) if n not in parameters["deleted"][key]]
+        added = [(start, passage[start:end]) for start, end in parameters["added"][key]]
+        return [span for _, span in sorted(kept + added)]
+
+    def _phrases(self, rng: random.Random, key: str, wanted: int) -> Iterator[tuple[int, int]]:
+        taken = set(span_set(self.example.spans[key]))
+        for _ in range(wanted):
+            for _ in range(ATTEMPTS):
+                start, end = _phrase(rng, self.pieces)
+                phrase = normalised_span(self.example.passage[start:end])
+                if phrase and phrase not in taken:
+                    taken.add(phrase)
+                    yield start, end
+                    break
+
+
+def distinct_spans(spans: Sequence[str]) -> list[str]:
+    """The first of each group of spans that read the same, without those that are only punctuation."""
+    first: dict[str, str] = {}
+    for span in spans:
+        first.setdefault(normalised_span(span), span)
+    return [span for normalised, span in first.items() if normalised]
+
+
+def mutable(spans: Mapping[str, Sequence[str]]) -> bool:
+    """Whether any span says something once punctuation is gone."""
+    return any(map(distinct_spans, spans.values()))
+
+
+def _token_offsets(passage: str) -> Iterator[list[tuple[int, int]]]:
+    for piece in PIECE.finditer(passage):
+        tokens = [match.span() for match in TOKEN.finditer(passage, piece.start(), piece.end())]
+        if tokens:
+            yield tokens
+
+
+def _phrase(rng: random.Random, pieces: Sequence[Sequence[tuple[int, int]]]) -> tuple[int, int]:
+    tokens = rng.choice(pieces)
+    first = rng.randrange(len(tokens))
+    last = min(first + rng.randint(1, LONGEST_PHRASE), len(tokens)) - 1
+    return tokens[first][0], tokens[last][1]
