@@ -15,7 +15,7 @@ from judgelab.synthesis.medcalc_suite import MedCalcSuite
 from judgelab.synthesis.mutation import Candidate, candidates
 from judgelab.synthesis.pair_rows import RankedPair, pair_row
 from judgelab.synthesis.pair_suites import Case, PairSuite
-from judgelab.synthesis.pico_suites import EbmNlpSuite, PicoCorpusSuite
+from judgelab.synthesis.pico_suites import EbmNlpArchiveSuite, EbmNlpSuite, PicoCorpusSuite
 from judgelab.synthesis.ranking import ranked, valid_pairs
 
 
@@ -23,14 +23,15 @@ from judgelab.synthesis.ranking import ranked, valid_pairs
 class BioPairs:
     """The suites to build pairs from; one that is null is left out.
 
-    `test_fraction` of the groups (abstracts, patient notes, questions) go to the test split, by a hash of the group
-    and the seed, so that an abstract in two suites lands in one split. `folder` is where the suites' files lie, for
-    their paths to refer to.
+    `test_fraction` of the groups (abstracts, patient notes, questions, pieces of advice) go to the test split, by a
+    hash of the group and the seed, so that an abstract in two suites lands in one split. `folder` is where the
+    suites' files lie, for their paths to refer to.
     """
 
     folder: str = MISSING
     test_fraction: float = 0.3
     ebm_nlp: EbmNlpSuite | None = None
+    ebm_nlp_archive: EbmNlpArchiveSuite | None = None
     pico_corpus: PicoCorpusSuite | None = None
     medcalc: MedCalcSuite | None = None
     medbullets: MedBulletsSuite | None = None
@@ -64,7 +65,7 @@ def build_pairs(config: BioPairs, seed: int) -> PairTable:
     counts: dict[str, Mapping[str, int]] = {}
     inputs: dict[str, str] = {}
     for name, suite in config.suites().items():
-        loaded = suite.load()
+        loaded = suite.load(seed)
         cases = _limited(loaded.cases, suite.limit, seed, name)
         pairs, left_out = _suite_pairs(name, suite, cases, config.test_fraction, seed)
         rows += sorted(pairs, key=lambda row: row["pair_id"])

@@ -16,7 +16,7 @@ class MedBulletsSuite(PairSuite):
 
     path: str = MISSING
 
-    def load(self) -> Cases:
+    def load(self, seed: int) -> Cases:
         """One case per question."""
         loaded = load_medbullets(self.path, "pairs.medbullets.path")
         return Cases(option_cases(loaded.examples), loaded.counts, loaded.inputs)
@@ -28,7 +28,7 @@ class MedQaSuite(PairSuite):
 
     path: str = MISSING
 
-    def load(self) -> Cases:
+    def load(self, seed: int) -> Cases:
         """One case per question."""
         loaded = load_medqa(self.path, "pairs.medqa.path")
         return Cases(option_cases(loaded.examples), loaded.counts, loaded.inputs)
@@ -41,7 +41,7 @@ class PubMedQaSuite(PairSuite):
     path: str = MISSING
     test_path: str = MISSING
 
-    def load(self) -> Cases:
+    def load(self, seed: int) -> Cases:
         """One case per question; its three options are yes, no and maybe."""
         loaded = load_pubmedqa(self.path, self.test_path, ("pairs.pubmedqa.path", "pairs.pubmedqa.test_path"))
         return Cases(option_cases(loaded.examples), loaded.counts, loaded.inputs)
@@ -54,7 +54,7 @@ class SafetySuite(PairSuite):
     path: str = MISSING
     family = "safety"
 
-    def load(self) -> Cases:
+    def load(self, seed: int) -> Cases:
         """One case per question."""
         loaded = load_medbullets(self.path, "pairs.safety.path")
-        return Cases(safety_cases(loaded.examples), loaded.counts, loaded.inputs)
+        return Cases(safety_cases(loaded.examples, seed), loaded.counts, loaded.inputs)

@@ -26,7 +26,7 @@ class MedCalcSuite(PairSuite):
     family = "decomposable"
     higher_is_better = False
 
-    def load(self) -> Cases:
+    def load(self, seed: int) -> Cases:
         """One case per row; calculators without a formula and answers outside the limits are counted."""
         loaded = load_medcalc_bench(self.path, "pairs.medcalc.path")
         known = [each for each in loaded.examples if each.calculator_id in CALCULATORS]

@@ -1,10 +1,13 @@
 """The suites of verifiable pairs: what each reads, how it mutates, and what a judge is shown."""
 
+import random
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from judgelab.data.biomedical import ChoiceExample, Source
+from judgelab.run.randomness import generator
 from judgelab.synthesis.mutation import Mutations
+from judgelab.synthesis.operators.advice import ADVICE
 from judgelab.synthesis.operators.options import OptionMutations, option_line
 from judgelab.synthesis.operators.safety import SafetyMutations
 from judgelab.synthesis.ranking import GapRule
@@ -51,7 +54,7 @@ class PairSuite:
     family = "atomic"
     higher_is_better = True
 
-    def load(self) -> Cases:
+    def load(self, seed: int) -> Cases:
         """Read and check the sources; DataError names file and row."""
         raise TypeError("choose a suite: ebm_nlp, pico_corpus, medcalc, medbullets, medqa, pubmedqa or safety")
 
@@ -65,9 +68,19 @@ def option_cases(examples: Iterable[ChoiceExample]) -> tuple[Case, ...]:
     return tuple(Case(each.source, Shown(_question(each)), OptionMutations(each)) for each in examples)
 
 
-def safety_cases(examples: Iterable[ChoiceExample]) -> tuple[Case, ...]:
-    """Multiple-choice examples under the operator that makes advice dangerous."""
-    return tuple(Case(each.source, Shown(_question(each)), SafetyMutations(each)) for each in examples)
+def safety_cases(examples: Iterable[ChoiceExample], seed: int) -> tuple[Case, ...]:
+    """Multiple-choice examples under the operator that makes advice dangerous.
+
+    Each question draws its advice; all questions with one piece of advice are one group, so that no split shows a
+    judge the advice of another.
+    """
+    return tuple(_safety_case(each, generator(seed, "advice", each.source.source_id)) for each in examples)
+
+
+def _safety_case(example: ChoiceExample, rng: random.Random) -> Case:
+    advice = rng.randrange(len(ADVICE))
+    source = replace(example.source, group=f"advice:{advice}")
+    return Case(source, Shown(_question(example)), SafetyMutations(example, advice))
 
 
 def _question(example: ChoiceExample) -> str:

@@ -1,4 +1,4 @@
-"""Decomposable suites over abstracts: EBM-NLP, which has no comparator, and PICO-Corpus, which has one."""
+"""Decomposable suites over abstracts: EBM-NLP in two forms, and PICO-Corpus."""
 
 from dataclasses import dataclass
 
@@ -6,6 +6,7 @@ from omegaconf import MISSING
 
 from judgelab.data.biomedical import Examples, SpanExample
 from judgelab.data.ebm_nlp import load_ebm_nlp
+from judgelab.data.ebm_nlp_archive import load_ebm_nlp_archive
 from judgelab.data.pico_corpus import load_pico_corpus
 from judgelab.synthesis.operators.spans import SpanMutations, mutable
 from judgelab.synthesis.pair_suites import Case, Cases, PairSuite, Shown
@@ -36,9 +37,20 @@ class EbmNlpSuite(PicoSuite):
 
     paths: tuple[str, ...] = MISSING
 
-    def load(self) -> Cases:
+    def load(self, seed: int) -> Cases:
         """One case per abstract."""
         return self.cases(load_ebm_nlp(tuple(self.paths), "pairs.ebm_nlp.paths"))
+
+
+@dataclass
+class EbmNlpArchiveSuite(PicoSuite):
+    """EBM-NLP 2.0 as its authors release it: the folder of documents/ and annotations/."""
+
+    path: str = MISSING
+
+    def load(self, seed: int) -> Cases:
+        """One case per abstract."""
+        return self.cases(load_ebm_nlp_archive(self.path, "pairs.ebm_nlp_archive.path"))
 
 
 @dataclass
@@ -47,6 +59,6 @@ class PicoCorpusSuite(PicoSuite):
 
     path: str = MISSING
 
-    def load(self) -> Cases:
+    def load(self, seed: int) -> Cases:
         """One case per abstract."""
         return self.cases(load_pico_corpus(self.path, "pairs.pico_corpus.path"))

@@ -89,7 +89,7 @@ def test_bins_are_balanced_within_each_split(table):
 @needs_public
 def test_every_pair_is_replayed_from_its_row(table):
     for name, suite in public().suites().items():
-        cases = {case.source.source_id: case for case in suite.load().cases}
+        cases = {case.source.source_id: case for case in suite.load(42).cases}
         for row in (row for row in table.rows if row["suite"] == name):
             better, worse = (replayed(cases[row["source_id"]].mutations, each) for each in lineages(row))
             assert (better.score, worse.score) == (row["chosen_score"], row["rejected_score"])
@@ -113,6 +113,16 @@ def test_the_gold_slot_is_better_under_the_suites_metric(table):
 def test_no_group_is_in_two_splits(table):
     splits = {(row["group_id"], row["split"]) for row in table.rows}
     assert len(splits) == len({group for group, _ in splits})
+
+
+@needs_public
+def test_no_advice_is_in_two_splits(table):
+    pairs = [row for row in table.rows if row["suite"] == "safety"]
+    lines = {
+        split: {row[f"response_{slot}"].split("\n")[1] for row in pairs if row["split"] == split for slot in "ab"}
+        for split in ("train", "test")
+    }
+    assert lines["train"] and lines["test"] and not lines["train"] & lines["test"]
 
 
 def test_the_order_of_the_file_changes_nothing(tmp_path):
@@ -145,7 +155,7 @@ def test_a_relative_threshold_divides_by_the_squared_target(tmp_path):
     def pairs(**settings):
         return build_pairs(BioPairs(medcalc=MedCalcSuite(path=path, candidates=20, **settings)), 3)
 
-    (case,) = MedCalcSuite(path=path, relative_threshold=True).load().cases
+    (case,) = MedCalcSuite(path=path, relative_threshold=True).load(3).cases
     assert case.scale == pytest.approx((280 / 3) ** 2)
     assert len(pairs(threshold=0.05).rows) == 1
     # No change above half of an input: the squared error stays below a quarter of the squared target.
@@ -187,7 +197,7 @@ class Tied:
 
 @dataclass
 class TiedSuite(PairSuite):
-    def load(self):
+    def load(self, seed):
         scores = {
             "tied": (1.0, 1.0, 1.0),
             "single": (1.0,),

@@ -36,7 +36,7 @@ def clearance(count=10, entities=NOTE, calculator=2):
     return FormulaInputMutations(example, CALCULATORS[calculator], count)
 
 
-ALL = [SpanMutations(ABSTRACT, 10), clearance(), OptionMutations(QUESTION), SafetyMutations(QUESTION)]
+ALL = [SpanMutations(ABSTRACT, 10), clearance(), OptionMutations(QUESTION), SafetyMutations(QUESTION, 9)]
 
 
 @pytest.mark.parametrize("mutations", ALL, ids=lambda each: each.operator)
@@ -120,7 +120,7 @@ def test_options_put_the_right_one_first():
 
 
 def test_safety_candidates_differ_in_advice_alone():
-    found, repeated = candidates(SafetyMutations(QUESTION), 0)
+    found, repeated = candidates(SafetyMutations(QUESTION, 9), 0)
     assert ([each.score for each in found], repeated) == ([1, 0, 0], 0)
     assert {each.text.split("\n")[0] for each in found} == {"C. lead"}
     assert len({json.loads(each.lineage.parameters)["advice"] for each in found}) == 1
