@@ -116,6 +116,24 @@ def test_no_group_is_in_two_splits(table):
 
 
 @needs_public
+def test_the_longer_response_is_not_the_better_one(table):
+    spans = [row for row in table.rows if row["operator"] == "pico_spans"]
+    lengths = [(len(row["response_a"]), len(row["response_b"]), row["gold"]) for row in spans]
+    hits = sum(0.5 if a == b else float((a > b) == (gold == "A")) for a, b, gold in lengths)
+    # Half of the pairs and five standard deviations of a fair coin.
+    assert abs(hits - len(spans) / 2) < 5 * len(spans) ** 0.5 / 2
+
+
+def test_the_shipped_configuration_names_every_bundled_suite():
+    shape = OmegaConf.structured(BioPairs)
+    named = OmegaConf.merge(shape, OmegaConf.load(ROOT / "conf/pairs/bio.yaml"), {"folder": "data"})
+    config = OmegaConf.to_object(named)
+    assert list(config.suites()) == ["ebm_nlp", "pico_corpus", "medcalc", "medbullets", "medqa", "pubmedqa", "safety"]
+    assert list(config.ebm_nlp.paths) == ["data/ebm_nlp/dev.txt", "data/ebm_nlp/test.txt"]
+    assert config.pubmedqa.test_path == "data/pubmedqa/test_ground_truth.json"
+
+
+@needs_public
 def test_no_advice_is_in_two_splits(table):
     pairs = [row for row in table.rows if row["suite"] == "safety"]
     lines = {

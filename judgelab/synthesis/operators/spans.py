@@ -12,7 +12,7 @@ from judgelab.run.randomness import generator
 from judgelab.synthesis.metrics import macro_f1, normalised_span, span_set
 from judgelab.synthesis.mutation import Parameters, Response
 
-LONGEST_PHRASE = 8  # tokens
+ADDED_PER_DELETED = 0.9  # on average; candidates are then about as long as the ground truth
 ATTEMPTS = 20  # draws of a phrase before a short abstract goes without one
 PIECE = re.compile(r"[^\n]+?(?:[.!?;](?=\s)|$|(?=\n))")
 TOKEN = re.compile(r"\S+")
@@ -20,11 +20,13 @@ TOKEN = re.compile(r"\S+")
 
 @dataclass(frozen=True)
 class SpanMutations:
-    """Deletes each gold span with a probability of its own draw, and adds phrases in the same measure.
+    """Deletes each gold span with a probability, and adds phrases of the passage in place of some of them.
 
-    A candidate draws its deletion probability and its addition rate first, so that candidates run from nearly right
-    to nearly all wrong. Parameters: per key the indices of deleted spans, and the character offsets of added phrases
-    in the passage. Score: macro-F1 (higher is better); the response lists the spans per key in the passage's order.
+    A candidate draws its deletion probability first, so that candidates run from nearly right to nearly all wrong,
+    and how many phrases it adds per deleted span: one on average, as long as the gold spans are, so that the length of
+    a response says little about its score. Parameters: per key the indices of deleted spans, and the character offsets
+    of added phrases in the passage. Score: macro-F1 (higher is better); the response lists the spans per key in the
+    passage's order.
     """
 
     example: SpanExample
@@ -42,18 +44,23 @@ class SpanMutations:
         """Character offsets of the tokens of each sentence of the passage."""
         return tuple(_token_offsets(self.example.passage))
 
+    @cached_property
+    def lengths(self) -> list[int]:
+        """Tokens of every gold span, from which added phrases take their lengths."""
+        return [len(span.split()) for key in PICO_KEYS for span in distinct_spans(self.example.spans[key])]
+
     def draw(self, number: int, seed: int) -> Parameters:
         """Deletions and additions of one candidate, at least one edit where the passage has room for it."""
         rng = generator(seed, "candidate", number)
         deleted: dict[str, list[int]] = {key: [] for key in PICO_KEYS}
         added: dict[str, list[tuple[int, int]]] = {key: [] for key in PICO_KEYS}
         if number:
-            deletion, addition = rng.random(), rng.uniform(0, 1.5)
+            deletion, ratio = rng.random(), rng.uniform(0, 2 * ADDED_PER_DELETED)
             for key in PICO_KEYS:
                 spans = distinct_spans(self.example.spans[key])
                 deleted[key] = [index for index in range(len(spans)) if rng.random() < deletion]
-                wanted = rng.randint(0, max(1, round(addition * len(spans))))
-                added[key] = list(self._phrases(rng, key, wanted))
+                lost = len(deleted[key]) if spans else deletion
+                added[key] = list(self._phrases(rng, key, int(lost * ratio + rng.random())))
             if not any(deleted.values()) and not any(added.values()):
                 key = rng.choice([key for key in PICO_KEYS if self.example.spans[key]])
                 deleted[key] = [rng.randrange(len(distinct_spans(self.example.spans[key])))]
@@ -75,7 +82,7 @@ class SpanMutations:
         taken = set(span_set(self.example.spans[key]))
         for _ in range(wanted):
             for _ in range(ATTEMPTS):
-                start, end = _phrase(rng, self.pieces)
+                start, end = _phrase(rng, self.pieces, rng.choice(self.lengths))
                 phrase = normalised_span(self.example.passage[start:end])
                 if phrase and phrase not in taken:
                     taken.add(phrase)
@@ -103,8 +110,8 @@ def _token_offsets(passage: str) -> Iterator[list[tuple[int, int]]]:
             yield tokens
 
 
-def _phrase(rng: random.Random, pieces: Sequence[Sequence[tuple[int, int]]]) -> tuple[int, int]:
+def _phrase(rng: random.Random, pieces: Sequence[Sequence[tuple[int, int]]], length: int) -> tuple[int, int]:
     tokens = rng.choice(pieces)
-    first = rng.randrange(len(tokens))
-    last = min(first + rng.randint(1, LONGEST_PHRASE), len(tokens)) - 1
+    first = rng.randrange(max(1, len(tokens) - length + 1))
+    last = min(first + length, len(tokens)) - 1
     return tokens[first][0], tokens[last][1]
