@@ -1,4 +1,5 @@
 import csv
+import json
 import random
 from collections import Counter
 from dataclasses import dataclass
@@ -122,6 +123,15 @@ def test_the_longer_response_is_not_the_better_one(table):
     hits = sum(0.5 if a == b else float((a > b) == (gold == "A")) for a, b, gold in lengths)
     # Half of the pairs and five standard deviations of a fair coin.
     assert abs(hits - len(spans) / 2) < 5 * len(spans) ** 0.5 / 2
+
+
+@needs_public
+def test_an_empty_comparator_does_not_tell_the_better_response(table):
+    pairs = [row for row in table.rows if row["suite"] == "ebm_nlp" and row["chosen_number"]]
+    sizes = [(len(json.loads(row["response_a"])["C"]), len(json.loads(row["response_b"])["C"])) for row in pairs]
+    assert len(pairs) > 150
+    assert all(first == second for first, second in sizes)
+    assert any(first for first, _ in sizes) and not all(first for first, _ in sizes)
 
 
 def test_the_shipped_configuration_names_every_bundled_suite():

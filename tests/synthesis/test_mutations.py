@@ -15,7 +15,7 @@ from judgelab.synthesis.operators.advice import ADVICE, VERSIONS, Dose
 from judgelab.synthesis.operators.formula_inputs import FormulaInputMutations, decimals
 from judgelab.synthesis.operators.options import OptionMutations
 from judgelab.synthesis.operators.safety import SafetyMutations
-from judgelab.synthesis.operators.spans import SpanMutations
+from judgelab.synthesis.operators.spans import SpanMutations, mutable
 
 SOURCE = Source("s1", "group", "file, row 7")
 PASSAGE = "Forty women with asthma took zinc , or placebo .\nWheezing fell by half ; sleep did not change ."
@@ -81,6 +81,16 @@ def test_a_passage_without_room_for_phrases_gives_deletions_only():
     example = SpanExample(SOURCE, "zinc", {"P": ("zinc",), "I": ("Zinc",), "C": ("zinc",), "O": ("zinc",)})
     found, _ = candidates(SpanMutations(example, 10), 0)
     assert all(set(spans) <= {"zinc", "Zinc"} for each in found for spans in json.loads(each.text).values())
+
+
+@given(st.fixed_dictionaries({key: st.lists(st.sampled_from(PASSAGE.split()), max_size=4) for key in PICO_KEYS}))
+def test_any_gold_spans_can_be_mutated(spans):
+    if mutable(spans):
+        found, _ = candidates(SpanMutations(SpanExample(SOURCE, PASSAGE, spans), 8), 0)
+        assert all(each.score == macro_f1(spans, json.loads(each.text)) for each in found)
+        assert all(each.lineage.number == 0 for each in found if each.text == found[0].text)
+    else:
+        assert not any(map(span_set, spans.values()))
 
 
 @given(st.integers(0, 10_000), st.sampled_from([2, 9, 38]))

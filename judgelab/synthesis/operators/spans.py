@@ -13,6 +13,7 @@ from judgelab.synthesis.metrics import macro_f1, normalised_span, span_set
 from judgelab.synthesis.mutation import Parameters, Response
 
 ADDED_PER_DELETED = 0.9  # on average; candidates are then about as long as the ground truth
+IN_EMPTY_KEYS = (0, 0, 1, 2)  # phrases added where the gold set is empty, drawn once per example
 ATTEMPTS = 20  # draws of a phrase before a short abstract goes without one
 PIECE = re.compile(r"[^\n]+?(?:[.!?;](?=\s)|$|(?=\n))")
 TOKEN = re.compile(r"\S+")
@@ -23,10 +24,12 @@ class SpanMutations:
     """Deletes each gold span with a probability, and adds phrases of the passage in place of some of them.
 
     A candidate draws its deletion probability first, so that candidates run from nearly right to nearly all wrong,
-    and how many phrases it adds per deleted span: one on average, as long as the gold spans are, so that the length of
-    a response says little about its score. Parameters: per key the indices of deleted spans, and the character offsets
-    of added phrases in the passage. Score: macro-F1 (higher is better); the response lists the spans per key in the
-    passage's order.
+    and how many phrases it adds per deleted span: about one on average, as long as the gold spans are, so that the
+    length of a response says little about its score. A key without gold spans gets the same number of phrases in all
+    mutated candidates: else an empty C alone would tell the better one in a corpus without comparators.
+
+    Parameters: per key the indices of deleted spans, and the character offsets of added phrases in the passage. Score:
+    macro-F1 (higher is better); the response lists the spans per key in the passage's order.
     """
 
     example: SpanExample
@@ -50,21 +53,12 @@ class SpanMutations:
         return [len(span.split()) for key in PICO_KEYS for span in distinct_spans(self.example.spans[key])]
 
     def draw(self, number: int, seed: int) -> Parameters:
-        """Deletions and additions of one candidate, at least one edit where the passage has room for it."""
-        rng = generator(seed, "candidate", number)
+        """Deletions and additions of one candidate, at least one of them."""
         deleted: dict[str, list[int]] = {key: [] for key in PICO_KEYS}
-        added: dict[str, list[tuple[int, int]]] = {key: [] for key in PICO_KEYS}
+        added: dict[str, list[list[int]]] = {key: [] for key in PICO_KEYS}
         if number:
-            deletion, ratio = rng.random(), rng.uniform(0, 2 * ADDED_PER_DELETED)
-            for key in PICO_KEYS:
-                spans = distinct_spans(self.example.spans[key])
-                deleted[key] = [index for index in range(len(spans)) if rng.random() < deletion]
-                lost = len(deleted[key]) if spans else deletion
-                added[key] = list(self._phrases(rng, key, int(lost * ratio + rng.random())))
-            if not any(deleted.values()) and not any(added.values()):
-                key = rng.choice([key for key in PICO_KEYS if self.example.spans[key]])
-                deleted[key] = [rng.randrange(len(distinct_spans(self.example.spans[key])))]
-        return {"deleted": deleted, "added": {key: [list(ends) for ends in added[key]] for key in PICO_KEYS}}
+            self._edit(deleted, added, generator(seed, "candidate", number), generator(seed, "empty_keys"))
+        return {"deleted": deleted, "added": added}
 
     def respond(self, parameters: Parameters) -> Response:
         """The span sets as JSON."""
@@ -78,7 +72,24 @@ class SpanMutations:
         added = [(start, passage[start:end]) for start, end in parameters["added"][key]]
         return [span for _, span in sorted(kept + added)]
 
-    def _phrases(self, rng: random.Random, key: str, wanted: int) -> Iterator[tuple[int, int]]:
+    def _edit(
+        self,
+        deleted: dict[str, list[int]],
+        added: dict[str, list[list[int]]],
+        rng: random.Random,
+        shared: random.Random,
+    ) -> None:
+        deletion, ratio, in_empty = rng.random(), rng.uniform(0, 2 * ADDED_PER_DELETED), shared.choice(IN_EMPTY_KEYS)
+        spans = {key: distinct_spans(self.example.spans[key]) for key in PICO_KEYS}
+        for key in PICO_KEYS:
+            deleted[key] = [index for index in range(len(spans[key])) if rng.random() < deletion]
+            wanted = int(len(deleted[key]) * ratio + rng.random()) if spans[key] else in_empty
+            added[key] = list(self._phrases(rng, key, wanted))
+        if not any(deleted.values()) and not any(added.values()):
+            key = rng.choice([key for key in PICO_KEYS if spans[key]])
+            deleted[key] = [rng.randrange(len(spans[key]))]
+
+    def _phrases(self, rng: random.Random, key: str, wanted: int) -> Iterator[list[int]]:
         taken = set(span_set(self.example.spans[key]))
         for _ in range(wanted):
             for _ in range(ATTEMPTS):
@@ -86,7 +97,7 @@ class SpanMutations:
                 phrase = normalised_span(self.example.passage[start:end])
                 if phrase and phrase not in taken:
                     taken.add(phrase)
-                    yield start, end
+                    yield [start, end]
                     break
 
 
