@@ -9,6 +9,7 @@ from omegaconf import MISSING
 from judgelab.data.candidates import CandidateSource
 from judgelab.data.source import DataSource
 from judgelab.engines.config import EngineConfig
+from judgelab.synthesis.bio_pairs import BioPairs
 
 
 class Origin(Enum):
@@ -257,6 +258,13 @@ class ScoreRoot(StudyRoot):
 
 
 @dataclass
+class PairsRoot(StudyRoot):
+    """Root of `score.py` for pairs whose better response a metric decides; no judge is asked."""
+
+    pairs: BioPairs = field(default_factory=BioPairs)
+
+
+@dataclass
 class DiagnosticsConfig:
     """Orders α of the effective levels D_α, and random draws for each part of the pool in the curve over its size."""
 
@@ -281,4 +289,4 @@ class ConditionsRoot(StudyRoot):
     resamples: int = 10_000
 
 
-ROOTS: tuple[type[StudyRoot], ...] = (TrainRoot, EvaluateRoot, ScoreRoot, FormatsRoot, ConditionsRoot)
+ROOTS: tuple[type[StudyRoot], ...] = (TrainRoot, EvaluateRoot, ScoreRoot, PairsRoot, FormatsRoot, ConditionsRoot)

@@ -19,9 +19,14 @@ STAGES = {
     "formats_sample": ("score",),
     "formats_diagnostics": ("evaluate",),
     "cpa_conditions": ("evaluate",),
+    "bio_pairs": ("score",),
 }
-# Experiments over finished runs have no model to shrink, and need the runs named.
-OVER_RUNS = {"formats_diagnostics": ["scores=[run]"], "cpa_conditions": ["runs=[run]"]}
+# Experiments over finished runs or files have no model to shrink, and need them named.
+OVER_RUNS = {
+    "formats_diagnostics": ["scores=[run]"],
+    "cpa_conditions": ["runs=[run]"],
+    "bio_pairs": ["pairs.folder=folder"],
+}
 USES = [(name, stage) for name, stages in STAGES.items() for stage in stages if name not in OVER_RUNS]
 SWEEP_FILES = sorted((SWEEPS / "sweep").rglob("*.yaml"))
 PLACES = ["cpu", "rtx5090", "a100", "h100", "h100x8"]
@@ -44,7 +49,7 @@ def test_every_experiment_composes_everywhere(name: str, stage: str, hardware: s
 
 
 @pytest.mark.parametrize("name", OVER_RUNS)
-def test_experiments_over_finished_runs_compose(name: str) -> None:
+def test_experiments_over_runs_or_files_compose(name: str) -> None:
     for stage in STAGES[name]:
         assert typed(compose_config(stage, [f"experiment={name}", "hardware=cpu", *OVER_RUNS[name]])).name == name
         with pytest.raises(ConfigError, match="no value"):
