@@ -95,7 +95,7 @@ def _json_verdicts(reply: str, fmt: FormatConfig, verdicts: Verdicts) -> Iterato
             continue
         try:
             pairs, end = decoder.raw_decode(reply, opening.start())
-        except (json.JSONDecodeError, RecursionError):
+        except (ValueError, RecursionError):  # ValueError also stands for an integer of thousands of digits
             continue
         values = {repr(value): value for key, value in pairs if key == fmt.verdict_key}
         if values:

@@ -292,6 +292,7 @@ TABLE = {
             '{"verdict": {"value": 4}}': "invalid",
             '{"reason": "{\\"verdict\\": 5}", "verdict": 2}': "2",
             "{'verdict': 4}": "invalid",
+            '{"verdict": ' + "1" * 5000 + "}": "invalid",
         },
         "numeric100": {'{"verdict": 85}': "85", '{"verdict": "85%"}': "85", '{"verdict": 850}': "invalid"},
         "anchored": {
