@@ -7,7 +7,7 @@ END_OF_TURN = re.compile(r"<\|im_end\|>|<\|endoftext\|>|<\|eot_id\|>|<\|end\|>|<
 REASONING_OPENS = re.compile(r"<think(?:ing)?>")
 REASONING_CLOSES = re.compile(r"</think(?:ing)?>")
 MINUS_SIGNS = "‐‑‒–—−"
-QUOTED = re.compile(r"\"[^\"\n]*\"|“[^”\n]*”|«[^»\n]*»|(?<!\w)'[^'\n]*'(?!\w)")
+QUOTED = re.compile(r"\"[^\"\n]*\"|“[^“”\n]*”|«[^«»\n]*»|(?<!\w)'[^'\n]*'(?!\w)")
 
 
 def counted_text(reply: str) -> str | None:
