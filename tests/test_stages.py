@@ -48,6 +48,13 @@ def test_training_leaves_the_run_folder_of_the_house(trained: tuple[Path, subpro
     assert "validation/pairwise_loss" in metrics
 
 
+def test_another_criterion_shows_its_slot_and_trains(tmp_path: Path) -> None:
+    done = run("train", "experiment=cpa_correctness", *TINY[1:], f"paths.output_dir={tmp_path}")
+    assert done.returncode == 0, done.stderr
+    assert json.loads((tmp_path / "metrics.json").read_text())["evaluation/after/n"] == 8
+    assert json.loads((tmp_path / "adapter" / "judge.json").read_text())["criterion"] == "correctness"
+
+
 def test_the_screen_shows_hardware_first_and_the_table_last(
     trained: tuple[Path, subprocess.CompletedProcess[str]],
 ) -> None:

@@ -26,6 +26,7 @@ from judgelab.data.pool_sample import PoolSample
 from judgelab.data.prometheus import Prometheus
 from judgelab.data.sample import SampleSource
 from judgelab.data.source import DataSource
+from judgelab.data.truthfulqa import TruthfulQA
 from judgelab.data.ultrafeedback import UltraFeedback
 from judgelab.engines.config import EngineConfig, HFConfig, VLLMConfig
 from judgelab.engines.server_config import ServerConfig
@@ -38,6 +39,7 @@ DATA: dict[str, type[DataSource | CandidateSource]] = {
     "sample": SampleSource,
     "do_not_answer": DoNotAnswer,
     "aegis2": Aegis2,
+    "truthfulqa": TruthfulQA,
     "pool_sample": PoolSample,
     "ultrafeedback": UltraFeedback,
     "prometheus": Prometheus,

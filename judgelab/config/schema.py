@@ -65,11 +65,15 @@ class FormatConfig:
 
 @dataclass
 class CriterionConfig:
-    """What is judged: the rubric, the further texts that its prompt shows, and what each label means."""
+    """What is judged: the rubric, the further texts that its prompt shows, and what each label means.
+
+    `reason_sentence` makes the rationale of a pairwise target, once for each response.
+    """
 
     name: str = MISSING
     rubric: str = MISSING
     slots: list[str] = field(default_factory=list)
+    reason_sentence: str = "Following {response} means {reason}."
     labels: dict[int, str] = field(default_factory=dict)
 
 
