@@ -1,15 +1,23 @@
-"""Score a pool of candidate responses with one judge, under every format of `formats`.
+"""Score a pool of candidate responses with one judge under every format, or build verifiable pairs (bio_pairs).
 
-Consumes a pool (data=…); writes scores.parquet, candidates.parquet, metrics.json, figures/, report.html and
-manifest.json into its run folder.
+Consumes a pool (data=…), or public files (pairs.folder=…); writes scores.parquet and candidates.parquet, or
+pairs.parquet, with metrics.json, figures/, report.html and manifest.json into its run folder.
 In under a minute on a CPU: python score.py experiment=formats_sample debug=tiny
 """
 
 from judgelab.config.launch import launch
-from judgelab.config.schema import ScoreRoot
+from judgelab.config.schema import PairsRoot, ScoreRoot
 
 
-def main(config: ScoreRoot) -> None:
+def main(config: ScoreRoot | PairsRoot) -> None:
+    """The task whose root the experiment has."""
+    if isinstance(config, PairsRoot):
+        build_verifiable_pairs(config)
+    else:
+        score_pool(config)
+
+
+def score_pool(config: ScoreRoot) -> None:
     """Pool -> judge x format -> score rows -> report."""
     from judgelab.data.candidates import candidate_table
     from judgelab.reporting.scoring_report import report_scoring
@@ -44,6 +52,23 @@ def main(config: ScoreRoot) -> None:
         check_answered(run.folder / "scores.parquet")
         again = rescored_rows(scoring, pool, config.scoring.rescored)
         report_scoring(run, config, pool, unanchored, cut_requests, again)
+
+
+def build_verifiable_pairs(config: PairsRoot) -> None:
+    """Labelled examples -> mutated candidates -> one pair per source -> report."""
+    from judgelab.reporting.pairs_report import report_pairs
+    from judgelab.run.run import start_run
+    from judgelab.synthesis.bio_pairs import build_pairs
+    from judgelab.synthesis.pair_rows import write_pairs
+
+    with start_run("score", config) as run:
+        if run.finished:
+            return
+        table = build_pairs(config.pairs, config.seed)
+        for name, sha in table.inputs.items():
+            run.add_input(name, sha)
+        write_pairs(run.folder / "pairs.parquet", table.rows)
+        report_pairs(run, config, table)
 
 
 if __name__ == "__main__":

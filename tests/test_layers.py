@@ -9,7 +9,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "judgelab"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 # Each stage may import itself and what stands before it; config and run are below all of them.
-ORDER = ["data", "models", "judges", "engines", "scoring", "training", "evaluation", "reporting"]
+ORDER = ["data", "models", "judges", "engines", "scoring", "synthesis", "training", "evaluation", "reporting"]
 BASE = {"config", "run", "errors"}
 OWNERS = {
     "wandb": {"run/tracking.py"},

@@ -48,6 +48,13 @@ def test_training_leaves_the_run_folder_of_the_house(trained: tuple[Path, subpro
     assert "validation/pairwise_loss" in metrics
 
 
+def test_another_criterion_shows_its_slot_and_trains(tmp_path: Path) -> None:
+    done = run("train", "experiment=cpa_correctness", *TINY[1:], f"paths.output_dir={tmp_path}")
+    assert done.returncode == 0, done.stderr
+    assert json.loads((tmp_path / "metrics.json").read_text())["evaluation/after/n"] == 8
+    assert json.loads((tmp_path / "adapter" / "judge.json").read_text())["criterion"] == "correctness"
+
+
 def test_the_screen_shows_hardware_first_and_the_table_last(
     trained: tuple[Path, subprocess.CompletedProcess[str]],
 ) -> None:
@@ -409,3 +416,22 @@ def test_finished_training_runs_are_compared(
     assert "Pointwise judging by condition" in done.stdout
     again = run("evaluate", *words[:3], f"paths.output_dir={tmp_path / 'twice'}", f"runs=[{trained[0]},{trained[0]}]")
     assert "are both criminality, joint, seed 42" in again.stderr
+
+
+def test_verifiable_pairs_are_built_from_public_files(tmp_path: Path) -> None:
+    if not SHARED.exists():
+        pytest.skip("the public samples are absent")
+    suites = [f"pairs.{name}=null" for name in ("ebm_nlp", "medcalc", "medqa", "pubmedqa", "safety")]
+    words = ["experiment=bio_pairs", "hardware=cpu", f"pairs.folder={SHARED}", f"paths.output_dir={tmp_path / 'run'}"]
+    done = run("score", *words, *suites)
+    assert done.returncode == 0, done.stderr
+    rows = pq.read_table(tmp_path / "run" / "pairs.parquet").to_pylist()
+    assert {row["suite"] for row in rows} == {"pico_corpus", "medbullets"}
+    assert all(row["chosen_score"] > row["rejected_score"] for row in rows)
+    assert {row["gold"] for row in rows} == {"A", "B"}
+    assert "Pairs by suite" in done.stdout
+    assert (tmp_path / "run" / "report.html").exists()
+    missing = run("score", *words[:2], "pairs.folder=/nowhere", f"paths.output_dir={tmp_path / 'missing'}")
+    assert missing.returncode == 1
+    assert "/nowhere" in missing.stderr
+    assert "Traceback" not in missing.stderr

@@ -15,7 +15,7 @@ from judgelab.config.checks import checked
 from judgelab.config.explain import explained
 from judgelab.config.hardware import settled
 from judgelab.config.prompt_files import text_of
-from judgelab.config.schema import ConditionsRoot, EvaluateRoot, FormatsRoot, ScoreRoot, StudyRoot, TrainRoot
+from judgelab.config.schema import ConditionsRoot, EvaluateRoot, FormatsRoot, PairsRoot, ScoreRoot, StudyRoot, TrainRoot
 from judgelab.config.verdicts import logistic_scale, scale, signed_scale
 from judgelab.data.aegis2 import Aegis2
 from judgelab.data.candidates import CandidateSource
@@ -26,6 +26,7 @@ from judgelab.data.pool_sample import PoolSample
 from judgelab.data.prometheus import Prometheus
 from judgelab.data.sample import SampleSource
 from judgelab.data.source import DataSource
+from judgelab.data.truthfulqa import TruthfulQA
 from judgelab.data.ultrafeedback import UltraFeedback
 from judgelab.engines.config import EngineConfig, HFConfig, VLLMConfig
 from judgelab.engines.server_config import ServerConfig
@@ -38,6 +39,7 @@ DATA: dict[str, type[DataSource | CandidateSource]] = {
     "sample": SampleSource,
     "do_not_answer": DoNotAnswer,
     "aegis2": Aegis2,
+    "truthfulqa": TruthfulQA,
     "pool_sample": PoolSample,
     "ultrafeedback": UltraFeedback,
     "prometheus": Prometheus,
@@ -61,6 +63,7 @@ def prepare_hydra() -> None:
     store.store("train_schema", TrainRoot)
     store.store("evaluate_schema", EvaluateRoot)
     store.store("score_schema", ScoreRoot)
+    store.store("pairs_schema", PairsRoot)
     store.store("formats_schema", FormatsRoot)
     store.store("conditions_schema", ConditionsRoot)
     for name, engine in ENGINES.items():

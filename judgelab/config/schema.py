@@ -9,6 +9,7 @@ from omegaconf import MISSING
 from judgelab.data.candidates import CandidateSource
 from judgelab.data.source import DataSource
 from judgelab.engines.config import EngineConfig
+from judgelab.synthesis.bio_pairs import BioPairs
 
 
 class Origin(Enum):
@@ -64,11 +65,15 @@ class FormatConfig:
 
 @dataclass
 class CriterionConfig:
-    """What is judged: the rubric, the further texts that its prompt shows, and what each label means."""
+    """What is judged: the rubric, the further texts that its prompt shows, and what each label means.
+
+    `reason_sentence` makes the rationale of a pairwise target, once for each response.
+    """
 
     name: str = MISSING
     rubric: str = MISSING
     slots: list[str] = field(default_factory=list)
+    reason_sentence: str = "Following {response} means {reason}."
     labels: dict[int, str] = field(default_factory=dict)
 
 
@@ -257,6 +262,13 @@ class ScoreRoot(StudyRoot):
 
 
 @dataclass
+class PairsRoot(StudyRoot):
+    """Root of `score.py` for pairs whose better response a metric decides; no judge is asked."""
+
+    pairs: BioPairs = field(default_factory=BioPairs)
+
+
+@dataclass
 class DiagnosticsConfig:
     """Orders α of the effective levels D_α, and random draws for each part of the pool in the curve over its size."""
 
@@ -281,4 +293,4 @@ class ConditionsRoot(StudyRoot):
     resamples: int = 10_000
 
 
-ROOTS: tuple[type[StudyRoot], ...] = (TrainRoot, EvaluateRoot, ScoreRoot, FormatsRoot, ConditionsRoot)
+ROOTS: tuple[type[StudyRoot], ...] = (TrainRoot, EvaluateRoot, ScoreRoot, PairsRoot, FormatsRoot, ConditionsRoot)

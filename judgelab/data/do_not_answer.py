@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from judgelab.data.pairs import natural_pairs, touching
+from judgelab.data.natural import natural_pool
 from judgelab.data.reading import csv_table, read_bytes
 from judgelab.data.records import Item, Pool
 from judgelab.data.rows import Row, distinct
 from judgelab.data.source import DataSource, SplitUnit
-from judgelab.data.splits import check_settings, guard, settle, split, unique_texts
+from judgelab.data.splits import check_settings
 from judgelab.errors import DataError
 
 MODELS = ("GPT4", "ChatGPT", "Claude", "ChatGLM2", "llama2-7b-chat", "vicuna-7b")
@@ -36,26 +36,9 @@ class DoNotAnswer(DataSource):
         table = csv_table(file, read_bytes(Path(file), SETTING))
         rows, repeated_rows = distinct(table.rows, lambda row: row.identifier("id"))
         places = {_item_id(row, model): row.place for row in rows for model in MODELS}
-        items, repeats, conflicting = unique_texts(_item(row, model, slots) for row in rows for model in MODELS)
-        everything = split(items, self.split_unit, (self.test_fraction, self.validation_fraction), seed)
-        parts, counts = settle(everything, self, seed)
-        train_pairs = touching(natural_pairs(everything.train, seed), parts.train)
-        validation_pairs = touching(natural_pairs(everything.validation, seed), parts.validation)
-        pool = Pool(
-            *parts,
-            train_pairs=train_pairs,
-            validation_pairs=validation_pairs,
-            counts={
-                "dropped_duplicate_rows": repeated_rows,
-                "dropped_exact_duplicates": repeats,
-                "dropped_conflicting_labels": conflicting,
-                **counts,
-                "natural_pairs": len(train_pairs) + len(validation_pairs),
-            },
-            inputs={table.file: table.sha256},
-        )
-        guard(pool, places)
-        return pool
+        items = (_item(row, model, slots) for row in rows for model in MODELS)
+        counts = {"dropped_duplicate_rows": repeated_rows}
+        return natural_pool(self, items, seed, counts, {table.file: table.sha256}, places)
 
     def _file(self) -> str:
         if self.path is None:

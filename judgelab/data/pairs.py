@@ -4,11 +4,21 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 from judgelab.data.records import Item, Pair
+from judgelab.errors import DataError
 from judgelab.run.randomness import derived_seed
 
 
 def counterfactual_pair(item: Item, counterfactual: str, reasons: tuple[str, str] | None = None) -> Pair:
-    """An item beside its label-flipped rewriting: the satisfying text is the response when its label is 1."""
+    """An item beside its label-flipped rewriting: the satisfying text is the response when its label is 1.
+
+    DataError where the rewriting is empty or says the same, whatever its spacing and capitals.
+    """
+    if not counterfactual.strip():
+        raise DataError(f"the counterfactual of item {item.item_id!r} is empty; it must carry the other label")
+    if _folded(counterfactual) == _folded(item.response):
+        raise DataError(
+            f"the counterfactual of item {item.item_id!r} equals its response; it must carry the other label"
+        )
     texts = (item.response, counterfactual) if item.label == 1 else (counterfactual, item.response)
     return Pair(
         pair_id=f"{item.item_id}:counterfactual",
@@ -38,6 +48,10 @@ def touching(pairs: Iterable[Pair], items: Iterable[Item]) -> tuple[Pair, ...]:
     ids = {item.item_id for item in items}
     chosen = (pair for pair in pairs if ids.intersection(pair.item_ids))
     return tuple(sorted(chosen, key=lambda pair: pair.pair_id))
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.casefold().split())
 
 
 def _natural_pair(satisfying: Item, other: Item) -> Pair:

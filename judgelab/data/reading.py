@@ -27,17 +27,25 @@ def read_bytes(path: Path, setting: str) -> bytes:
 def jsonl_table(file: str, content: bytes) -> Table:
     """A table of JSON objects, one a line; blank lines are not rows."""
     # Only a line feed ends a row: U+2028 and the like are legal inside a JSON string.
-    lines = enumerate(_decode(file, content).split("\n"), start=1)
+    lines = enumerate(decoded(file, content).split("\n"), start=1)
     rows = [_json_row(file, n, _loads(f"{file}, row {n}", line)) for n, line in lines if line.strip()]
     return _table(file, content, rows)
 
 
 def json_table(file: str, content: bytes) -> Table:
     """A table from one JSON array of objects."""
-    values = _loads(file, _decode(file, content))
+    values = _loads(file, decoded(file, content))
     if not isinstance(values, list):
         raise DataError(f"{file}: expected a JSON array of objects, found {type(values).__name__}")
     return _table(file, content, [_json_row(file, n, value) for n, value in enumerate(values, start=1)])
+
+
+def json_object(file: str, content: bytes) -> dict[str, Any]:
+    """The entries of one JSON object, in the order of the file; a key that occurs twice is an error."""
+    values = _loads(file, decoded(file, content))
+    if not isinstance(values, dict) or not values:
+        raise DataError(f"{file}: expected a JSON object with entries, found {type(values).__name__}")
+    return values
 
 
 def csv_table(file: str, content: bytes) -> Table:
@@ -45,7 +53,7 @@ def csv_table(file: str, content: bytes) -> Table:
     csv.field_size_limit(LONGEST_CSV_FIELD)
     records: list[list[str]] = []
     try:
-        for record in csv.reader(io.StringIO(_decode(file, content), newline=""), strict=True):
+        for record in csv.reader(io.StringIO(decoded(file, content), newline=""), strict=True):
             if record:
                 records.append(record)
     except csv.Error as error:
@@ -57,7 +65,8 @@ def csv_table(file: str, content: bytes) -> Table:
     return _table(file, content, [_csv_row(file, n, header, record) for n, record in enumerate(body, start=1)])
 
 
-def _decode(file: str, content: bytes) -> str:
+def decoded(file: str, content: bytes) -> str:
+    """UTF-8 text without a byte order mark; DataError names the line and the byte offset that is not UTF-8."""
     try:
         return content.decode().removeprefix("\ufeff")
     except UnicodeDecodeError as error:

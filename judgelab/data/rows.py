@@ -43,6 +43,15 @@ class Row:
             raise DataError(f"{self.place}: {column!r} holds half a surrogate pair, {found!r}") from error
         return value
 
+    def texts(self, column: str) -> tuple[str, ...]:
+        """A list of texts, which may be empty; DataError where it is no list or one of them says nothing."""
+        value = self.value(column)
+        if not isinstance(value, list):
+            raise DataError(f"{self.place}: {column!r} is {value!r}, expected a list of texts")
+        # Each text is checked as if it had a column to itself.
+        named = {f"{column}[{n}]": text for n, text in enumerate(value)}
+        return tuple(Row(self.file, self.number, named).text(name) for name in named)
+
     def choice(self, column: str, allowed: Mapping[Any, Any]) -> Any:
         """What the source's exact map says of the value; types count, so "1", 1 and true are three values."""
         value = self.value(column)

@@ -95,9 +95,10 @@ def _rationales(row: Row) -> tuple[str, ...]:
 
 def _pair(row: Row, item: Item) -> Pair:
     counterfactual = row.text("counterfactual")
-    if counterfactual == item.response:
-        raise DataError(f"{row.place}: 'counterfactual' equals 'response'; it must carry the other label")
-    return counterfactual_pair(item, counterfactual, _reasons(row))
+    try:
+        return counterfactual_pair(item, counterfactual, _reasons(row))
+    except DataError as error:
+        raise DataError(f"{row.place}: {error}") from error
 
 
 def _reasons(row: Row) -> tuple[str, str] | None:

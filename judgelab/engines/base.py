@@ -11,19 +11,22 @@ if TYPE_CHECKING:
     from judgelab.judges.rendering import RenderedPrompt
 
 
+Verdicts = tuple[tuple[int, ...], ...]
+"""Token ids of every legal verdict of a format, as a judge would write it and nothing else."""
+
+
 @dataclass(frozen=True)
 class Request:
     """One prompt to answer, as token ids and, for hosted chat models, as the plain user message.
 
-    `seed` fixes its sampled reply. `verdicts` are the token ids of what a bare verdict would be written as; they are
-    there where the probability of each is asked.
+    `seed` fixes its sampled reply. `verdicts` are there where the probability of each is asked.
     """
 
     request_id: str
     prompt_ids: tuple[int, ...]
     seed: int
     message: str = ""
-    verdicts: tuple[tuple[int, ...], ...] = ()
+    verdicts: Verdicts = ()
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
-Verdicts = tuple[tuple[int, ...], ...]
+from judgelab.engines.base import Verdicts
 
 
 @dataclass(frozen=True)

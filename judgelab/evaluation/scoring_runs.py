@@ -11,8 +11,8 @@ import pyarrow.parquet as pq
 from omegaconf import OmegaConf
 
 from judgelab.config.schema import Comparison, FormatConfig
-from judgelab.errors import ConfigError, RunFolderError
-from judgelab.run.manifest import read_manifest
+from judgelab.errors import ConfigError
+from judgelab.run.manifest import check_finished
 
 ROW_COLUMNS = ["prompt_id", "candidate_id", "other_id", "format", "order", "repeat", "status", "verdict", "score"]
 POOL_COLUMNS = ["prompt_id", "candidate_id", "position", "reference"]
@@ -48,12 +48,7 @@ def load_scoring_runs(folders: Sequence[str]) -> list[ScoringRun]:
 
 
 def _load(folder: Path) -> ScoringRun:
-    manifest = read_manifest(folder)
-    if manifest is None or manifest.get("stage") != "score" or manifest["status"] != "done":
-        state = "no manifest.json" if manifest is None else f"{manifest.get('stage')} run, {manifest['status']}"
-        raise RunFolderError(
-            f"{folder}: not a finished run of score.py ({state}); finish it, or leave it out of scores="
-        )
+    check_finished(folder, "score", "scores")
     config = cast(dict[str, Any], OmegaConf.to_container(OmegaConf.load(folder / "config.yaml")))
     metrics = json.loads((folder / "metrics.json").read_bytes())
     formats = {

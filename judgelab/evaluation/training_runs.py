@@ -13,7 +13,7 @@ from omegaconf import OmegaConf
 
 from judgelab.errors import ConfigError, RunFolderError
 from judgelab.evaluation.classification import UNPARSED
-from judgelab.run.manifest import read_manifest
+from judgelab.run.manifest import check_finished
 
 Verdicts = NDArray[np.int64]
 
@@ -53,10 +53,7 @@ def load_training_runs(folders: Sequence[str]) -> list[TrainingRun]:
 
 
 def _load(folder: Path) -> TrainingRun:
-    manifest = read_manifest(folder)
-    if manifest is None or manifest.get("stage") != "train" or manifest["status"] != "done":
-        state = "no manifest.json" if manifest is None else f"{manifest.get('stage')} run, {manifest['status']}"
-        raise RunFolderError(f"{folder}: not a finished run of train.py ({state}); finish it, or leave it out of runs=")
+    check_finished(folder, "train", "runs")
     config = cast(dict[str, Any], OmegaConf.to_container(OmegaConf.load(folder / "config.yaml")))
     if not (folder / "items.parquet").exists():
         raise RunFolderError(f"{folder}: has no items.parquet with the labels; train it anew")

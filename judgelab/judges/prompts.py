@@ -105,12 +105,24 @@ def target_text(fmt: FormatConfig, verdict: str, rationale: str) -> str:
     return f"{rationale}\n{answer}" if rationale else answer
 
 
-def pair_rationale(reasons: tuple[str, str] | None, satisfying_first: bool) -> str:
+def pair_rationale(criterion: CriterionConfig, reasons: tuple[str, str] | None, satisfying_first: bool) -> str:
     """The rationale of a pairwise target, Response A first whichever it is; empty where there are no reasons.
 
     It opens with what the pointwise rationale of Response A says, so that the formats teach each other.
     """
     if reasons is None:
         return ""
-    first, second = reasons if satisfying_first else reversed(reasons)
-    return f"Following Response A means {first}. Following Response B means {second}."
+    texts = reasons if satisfying_first else reversed(reasons)
+    return " ".join(
+        reason_sentence(criterion, f"Response {name}", text) for name, text in zip("AB", texts, strict=True)
+    )
+
+
+def reason_sentence(criterion: CriterionConfig, response: str, reason: str) -> str:
+    """The criterion's sentence with the response's name and its reason in it; ConfigError where one has no place."""
+    sentence = criterion.reason_sentence
+    if sorted(_PLACEHOLDER.findall(sentence)) != ["reason", "response"]:
+        raise ConfigError(
+            f"criterion.reason_sentence={sentence!r}: expected {{response}} and {{reason}} exactly once each"
+        )
+    return _PLACEHOLDER.sub(lambda match: {"response": response, "reason": reason}[match[1]], sentence)

@@ -92,6 +92,16 @@ def read_manifest(folder: Path) -> dict[str, Any] | None:
     return content
 
 
+def check_finished(folder: Path, stage: str, setting: str) -> None:
+    """Raise RunFolderError where a folder is no finished run of a stage; `setting` is the key that names it."""
+    found = read_manifest(folder)
+    if found is None or found.get("stage") != stage or found["status"] != "done":
+        state = "no manifest.json" if found is None else f"{found.get('stage')} run, {found['status']}"
+        raise RunFolderError(
+            f"{folder}: not a finished run of {stage}.py ({state}); finish it, or leave it out of {setting}="
+        )
+
+
 def sha256_file(path: Path) -> str:
     """Hex SHA-256 of a file's bytes."""
     with path.open("rb") as file:

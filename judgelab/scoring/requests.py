@@ -7,15 +7,12 @@ from dataclasses import dataclass
 from judgelab.config.schema import Answer, CriterionConfig, DecodingConfig, FormatConfig, Schedule
 from judgelab.data.candidates import PoolPrompt
 from judgelab.data.records import Item
-from judgelab.engines.base import PromptRenderer, Request
+from judgelab.engines.base import PromptRenderer, Request, Verdicts
 from judgelab.errors import ConfigError
 from judgelab.judges.prompts import Prompt, build_prompt, prompt_sha
 from judgelab.judges.rendering import RenderedPrompt
 from judgelab.run.randomness import derived_seed, sha256_text
 from judgelab.scoring.schedule import Judgment, judgments
-
-Verdicts = tuple[tuple[int, ...], ...]
-"""Token ids of every legal verdict of a format; empty where a reply is asked."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +87,7 @@ class Asking:
         return self.renderer.render_prompt(prompt, self.max_length - self.decoding.max_new_tokens)
 
     def _verdicts(self, fmt: FormatConfig) -> Verdicts:
-        """Token ids of the format's verdicts where their probabilities are asked; raises ConfigError for no room."""
+        """What the probabilities are asked of, if any; raises ConfigError for verdicts that have no room or no ids."""
         if self.decoding.answer is Answer.reply:
             return ()
         verdicts = tuple(map(self.renderer.render_verdict, fmt.verdicts))
@@ -99,6 +96,10 @@ class Asking:
             raise ConfigError(
                 f"decoding.max_new_tokens={self.decoding.max_new_tokens}: a verdict of format {fmt.name} and its end "
                 f"take {needed} tokens"
+            )
+        if () in verdicts or len(set(verdicts)) < len(verdicts):
+            raise ConfigError(
+                f"decoding=expected: two verdicts of format {fmt.name} are the same tokens for this judge"
             )
         return verdicts
 

@@ -8,20 +8,27 @@ from hydra.utils import get_class, get_method
 from omegaconf import OmegaConf
 
 from judgelab.config.compose import CONF, DATA, ENGINES, SWEEPS, compose_config, typed
-from judgelab.config.schema import Attention, Comparison, Condition, Origin, ScoreRoot
+from judgelab.config.schema import Attention, Comparison, Condition, Origin, ScoreRoot, TrainRoot
+from judgelab.data.candidates import CandidateSource
+from judgelab.data.source import DataSource
 from judgelab.engines.config import EngineConfig
 from judgelab.errors import ConfigError
 from judgelab.judges.parsing import parse_reply
 
 EXPERIMENTS = sorted((CONF / "experiment").rglob("*.yaml"))
-STAGES = {
-    "cpa_criminality": ("train", "evaluate"),
+CPA = ("cpa_correctness", "cpa_criminality")
+STAGES = dict.fromkeys(CPA, ("train", "evaluate")) | {
     "formats_sample": ("score",),
     "formats_diagnostics": ("evaluate",),
     "cpa_conditions": ("evaluate",),
+    "bio_pairs": ("score",),
 }
-# Experiments over finished runs have no model to shrink, and need the runs named.
-OVER_RUNS = {"formats_diagnostics": ["scores=[run]"], "cpa_conditions": ["runs=[run]"]}
+# Experiments over finished runs or files have no model to shrink, and need them named.
+OVER_RUNS = {
+    "formats_diagnostics": ["scores=[run]"],
+    "cpa_conditions": ["runs=[run]"],
+    "bio_pairs": ["pairs.folder=folder"],
+}
 USES = [(name, stage) for name, stages in STAGES.items() for stage in stages if name not in OVER_RUNS]
 SWEEP_FILES = sorted((SWEEPS / "sweep").rglob("*.yaml"))
 PLACES = ["cpu", "rtx5090", "a100", "h100", "h100x8"]
@@ -44,7 +51,7 @@ def test_every_experiment_composes_everywhere(name: str, stage: str, hardware: s
 
 
 @pytest.mark.parametrize("name", OVER_RUNS)
-def test_experiments_over_finished_runs_compose(name: str) -> None:
+def test_experiments_over_runs_or_files_compose(name: str) -> None:
     for stage in STAGES[name]:
         assert typed(compose_config(stage, [f"experiment={name}", "hardware=cpu", *OVER_RUNS[name]])).name == name
         with pytest.raises(ConfigError, match="no value"):
@@ -105,7 +112,22 @@ def test_every_engine_composes_and_starts_from_its_configuration(engine: str) ->
     assert type(config.engine).start is not EngineConfig.start
 
 
-@pytest.mark.parametrize("data", sorted(set(DATA) - {"sample", "do_not_answer", "aegis2"}))
+@pytest.mark.parametrize("data", sorted(name for name in DATA if issubclass(DATA[name], DataSource)))
+def test_every_labelled_source_composes(data: str) -> None:
+    config = typed(compose_config("train", ["experiment=cpa_criminality", "hardware=cpu", f"data={data}"]))
+    assert isinstance(config, TrainRoot)
+    assert (type(config.data), config.data.name) == (DATA[data], data)
+
+
+@pytest.mark.parametrize("name", CPA)
+def test_an_experiment_is_named_after_its_criterion_which_says_what_both_labels_mean(name: str) -> None:
+    config = typed(compose_config("train", [f"experiment={name}", "hardware=cpu"]))
+    assert isinstance(config, TrainRoot)
+    assert f"cpa_{config.criterion.name}" == name
+    assert set(config.criterion.labels) == {0, 1}
+
+
+@pytest.mark.parametrize("data", sorted(name for name in DATA if issubclass(DATA[name], CandidateSource)))
 def test_every_pool_composes(data: str) -> None:
     config = typed(compose_config("score", ["experiment=formats_sample", "hardware=cpu", f"data={data}"]))
     assert isinstance(config, ScoreRoot)

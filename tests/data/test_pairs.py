@@ -1,10 +1,12 @@
 from collections import Counter
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from judgelab.data.pairs import counterfactual_pair, natural_pairs, touching
 from judgelab.data.records import Item
+from judgelab.errors import DataError
 
 
 def test_the_satisfying_text_of_a_counterfactual_pair_is_the_one_with_label_1():
@@ -14,6 +16,12 @@ def test_the_satisfying_text_of_a_counterfactual_pair_is_the_one_with_label_1():
     assert (kept.satisfying, kept.other, kept.reasons) == ("good", "worse", ("is good", "is worse"))
     assert (kept.item_ids, kept.slots) == (("g",), {"context": "c"})
     assert (flipped.satisfying, flipped.other) == ("better", "bad")
+
+
+@pytest.mark.parametrize(("text", "reason"), [(" ", "is empty"), ("good", "equals"), ("Good\n", "equals")])
+def test_a_counterfactual_that_changes_nothing_is_refused(text, reason):
+    with pytest.raises(DataError, match=f"counterfactual of item 'g' {reason}"):
+        counterfactual_pair(Item("g", "q", "good", 1), text)
 
 
 rows = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 1), st.sampled_from("cd")), max_size=30)

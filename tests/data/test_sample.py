@@ -143,7 +143,11 @@ BAD = {
     "empty counterfactual": (broken(2, counterfactual=""), "row 2: empty 'counterfactual'"),
     "same counterfactual": (
         broken(2, counterfactual="response train 1"),
-        "row 2: 'counterfactual' equals 'response'",
+        "row 2: the counterfactual of item 'train1' equals its response",
+    ),
+    "counterfactual in capitals": (
+        broken(2, counterfactual="Response  TRAIN 1"),
+        "row 2: the counterfactual of item 'train1' equals its response",
     ),
     "duplicate id": (broken(2, id="train0"), "row 2: id 'train0' is already that of .*mine.jsonl, row 1"),
     "id type": (
@@ -185,5 +189,5 @@ def test_a_missing_slot_names_its_column(tmp_path):
 
 
 def test_a_criterion_without_bundled_sample_names_those_that_have_one():
-    with pytest.raises(DataError, match=r"no bundled sample for criterion 'correctness', only for .*criminality"):
-        SampleSource(name="sample").load("correctness", (), 42)
+    with pytest.raises(DataError, match=r"no bundled sample for criterion 'tidiness', only for .*criminality"):
+        SampleSource(name="sample").load("tidiness", (), 42)

@@ -582,7 +582,26 @@ def test_an_echoed_prompt_is_no_verdict(name: str, formats: dict[str, FormatConf
 
 @pytest.mark.parametrize(
     "piece",
-    ["{", '{"verdict', "<verdict>", "4 ", "Score: ", '"', "> ", "[[", "not ", "-", "\n", "1 to "],
+    [
+        "{",
+        '{"verdict',
+        "<verdict>",
+        "4 ",
+        "Score: ",
+        '"',
+        "> ",
+        "[[",
+        "not ",
+        "-",
+        "\n",
+        "1 to ",
+        "«",
+        "“",
+        "'",
+        "(",
+        "<think>",
+        "Response ",
+    ],
 )
 def test_long_replies_are_read_in_linear_time(piece: str, formats: dict[str, FormatConfig]) -> None:
     """In quadratic time this would not end."""

@@ -158,9 +158,18 @@ def test_targets_and_names() -> None:
     assert verdict_of(CONFIG.format, 0.0) == "0"
     reasons = ("paying, which is lawful", "forging, which is not")
     first, second = "Following Response A means", "Following Response B means"
-    assert pair_rationale(reasons, True) == f"{first} paying, which is lawful. {second} forging, which is not."
-    assert pair_rationale(reasons, False) == f"{first} forging, which is not. {second} paying, which is lawful."
-    assert pair_rationale(None, True) == ""
+    in_order, swapped = (pair_rationale(CONFIG.criterion, reasons, order) for order in (True, False))
+    assert in_order == f"{first} paying, which is lawful. {second} forging, which is not."
+    assert swapped == f"{first} forging, which is not. {second} paying, which is lawful."
+    assert pair_rationale(CONFIG.criterion, None, True) == ""
+
+
+def test_a_criterion_may_have_a_reason_sentence_of_its_own() -> None:
+    mine = CriterionConfig("c", "r", reason_sentence="{response} {reason}.")
+    assert pair_rationale(mine, ("names {reason}", "names B"), True) == "Response A names {reason}. Response B names B."
+    for sentence in ("{response}.", "{reason} {reason} {response}", "{response} {reason} {query}"):
+        with pytest.raises(ConfigError, match=r"criterion.reason_sentence=.* exactly once each"):
+            pair_rationale(CriterionConfig("c", "r", reason_sentence=sentence), ("a", "b"), True)
 
 
 def test_the_prompt_hash_follows_rubric_and_template() -> None:

@@ -121,3 +121,9 @@ def test_an_engine_without_probabilities_is_refused(tmp_path: Path) -> None:
 def test_a_verdict_that_has_no_room_is_named() -> None:
     with pytest.raises(ConfigError, match=r"decoding\.max_new_tokens=1: .*likert3.* 2 tokens"):
         _requests(replace(EXPECTED, max_new_tokens=1))
+
+
+def test_verdicts_that_a_tokenizer_cannot_tell_apart_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Renderer, "render_verdict", lambda self, verdict: (1,))
+    with pytest.raises(ConfigError, match="likert3 are the same tokens"):
+        _requests()

@@ -1,0 +1,1 @@
+"""Medical calculators as formulas over named inputs with units."""
