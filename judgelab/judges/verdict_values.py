@@ -9,15 +9,31 @@ from judgelab.config.schema import FormatConfig
 
 NUMBER = re.compile(
     r"(?P<value>[+-]?\d{1,9}(?:\.\d{1,9})?)"
-    r"(?:\s*(?:/|out\s+of|of)\s*(?P<scale>\d{1,9}(?:\.\d{1,9})?)|\s?(?P<percent>%))?(?![\w%/]|\.\d|-\d)",
+    r"(?:\s{0,9}(?:/|out\s{1,9}of|of)\s{0,9}(?P<scale>\d{1,9}(?:\.\d{1,9})?)|\s?(?P<percent>%))?"
+    r"(?![\w%‰/+±]|[.,]{1,9}\d|-\d)",
     re.IGNORECASE,
 )
 """A number with what it is counted out of; not the start of a longer number, a range or a word."""
 
-NEGATED = re.compile(
-    r"(?:\b(?:not|never|cannot|neither|nor|no|without|than|instead of)|n't)\b(?:\s+\w+){0,3}\s+\W*$", re.IGNORECASE
+SCALE = re.compile(
+    r"\W{0,4}(?:out\s{1,9}of|on\s{1,9}(?:a|the)\s{1,9}(?:scale\s{1,9}(?:of|from)\s{1,9})?)\W{0,4}"
+    r"(?:[+-]?\d{1,9}\s{0,9}(?:to|-|and)\s{0,9})?\+?(?P<top>\d{1,9})",
+    re.IGNORECASE,
 )
-"""A negation within a few words before a verdict."""
+"""The scale in words behind a number: "(out of 10)", "on a 10-point scale", "on a scale of 1 to 10"."""
+
+COUNTING = re.compile(
+    r"\s{1,9}(?!(?:or|and|but|to|if|is|was|would|could|may|might|though|because|since|as|at|in|for|rather|instead)\b)"
+    r"[^\W\d_]{2}",
+    re.IGNORECASE,
+)
+"""The noun behind a number that counts things: "3 errors"."""
+
+_DENYING = (
+    r"\b(?:not|never|cannot|neither|nor|no|nobody|none|nothing|hardly|without|than|instead\s{1,5}of|unable|against|wrong"
+    r"|refus\w{1,9}|declin\w{1,9}|fail\w{0,9}|avoid\w{0,9}|\w{1,9}n't)\b"
+)
+"""Words that turn a verdict behind them, in the same clause, into its denial."""
 
 
 class Found(NamedTuple):
@@ -31,8 +47,8 @@ class Found(NamedTuple):
 class Verdicts:
     """The allowed verdicts of one format, as they are written.
 
-    Verdicts are whole numbers (with or without sign), single letters (exact case) or words (any case when they stand
-    alone, exact case inside prose, where "accept" is also a verb).
+    Verdicts are whole numbers (on a signed scale a bare "1" or "2" is "+1" or "+2"), single letters (exact case) or
+    words (any case when they stand alone, exact case inside prose, where "accept" is also a verb).
     """
 
     def __init__(self, fmt: FormatConfig) -> None:
@@ -81,23 +97,47 @@ class Verdicts:
         """The value that starts at a position: any number for a numeric format, else an allowed word."""
         if self.numeric:
             number = NUMBER.match(text, position)
-            return Found(self._of_number(number), number.start(), number.end()) if number else None
+            if number is None:
+                return None
+            behind = SCALE.match(text, number.end())
+            fits = behind is None or int(behind["top"]) == self.highest
+            verdict = self._of_number(number) if fits else None
+            return Found(verdict, number.start(), behind.end() if behind else number.end())
         word = self._words.match(text, position)
         verdict = self._word(word[0]) if word else None
         return Found(verdict, word.start(), word.end()) if word and verdict else None
 
     def occurrences(self, text: str) -> Iterator[Found]:
-        """Allowed verdicts anywhere in a text, words in their exact case; a mention of the whole scale is none."""
+        """Allowed verdicts anywhere in a text, words in their exact case; neither a count nor the scale is one."""
         if self.numeric:
             plain = self._scale_mention.sub(lambda found: " " * len(found[0]), text)
             for number in re.finditer(rf"(?<![\w./]){NUMBER.pattern}", plain, re.IGNORECASE):
                 verdict = self._of_number(number)
-                if verdict is not None:
+                before = plain[max(0, number.start() - 9) : number.start()]
+                chosen = number["value"][0] in "+-" or re.search(r"\b(?:or|to|maybe|perhaps)\s$", before)
+                if verdict is not None and (chosen or not COUNTING.match(plain, number.end())):
                     yield Found(verdict, number.start(), number.end())
         else:
             for word in self._words.finditer(text):
                 if word[0] in self.allowed:
                     yield Found(word[0], word.start(), word.end())
+
+    def denied(self, text: str) -> bool:
+        """Whether a text denies or asks one of its verdict words: "not ACCEPT", "ACCEPT is wrong", "ACCEPT?"."""
+        return self._denied.search(text) is not None
+
+    @cached_property
+    def _denied(self) -> re.Pattern[str]:
+        word = rf"(?<![\w-])(?:{'|'.join(map(re.escape, self.allowed))})(?![\w-])"
+        before = rf"(?i:{_DENYING}(?:\s{{1,5}}\w{{1,30}}){{0,6}}\W{{1,20}}){word}"
+        verb = r"\s{1,5}(?:is|was|would|will|should|could|can|does|may|seems?)\s{1,5}(?:\w{1,30}\s{1,5}){0,2}"
+        behind = rf"{word}(?i:[*_`)]{{0,4}}(?:\s{{0,5}}\?|{verb}{_DENYING}|\s{{1,5}}\w{{1,9}}n't\b|\s{{1,5}}cannot\b))"
+        return re.compile(f"{before}|{behind}")
+
+    def on_this_scale(self, named: str) -> bool:
+        """Whether the scale that a label names in brackets, if any, ends where this one does."""
+        numbers = re.findall(r"\d{1,9}", named)
+        return not (self.numeric and numbers) or int(numbers[-1]) == self.highest
 
     @cached_property
     def _scale_mention(self) -> re.Pattern[str]:

@@ -302,6 +302,84 @@ TABLE = {
             '{"verdict": "A"}': "invalid",
         },
     },
+    "denials": {
+        "binary": {
+            "ACCEPT is wrong here.": "invalid",
+            "I wouldn’t ACCEPT this": "invalid",
+            "Nobody should ACCEPT this.": "invalid",
+            "It fails to earn ACCEPT.": "invalid",
+            "I do not think that we should ACCEPT it.": "invalid",
+            "It would be wrong to ACCEPT this.": "invalid",
+            "Verdict: NOT ACCEPT": "invalid",
+            "I’m sorry, I can’t help": "refused",
+            "Accept that this is hard. It is bad.": "invalid",
+            "I accept that this is hard, so REJECT": "REJECT",
+        },
+        "likert5": {"The score is not 4": "invalid", "~4": "invalid", "<4": "invalid", "4+": "invalid"},
+        "numeric100": {"85+": "invalid", "85±5": "invalid", "85‰": "invalid"},
+        "anchored": {"±1": "invalid", "+-1": "invalid", "--1": "invalid"},
+    },
+    "more quotations": {
+        "binary": {
+            '"ACCEPT" is what it demands.': "invalid",
+            "“ACCEPT” is what it demands.": "invalid",
+            '"Verdict: ACCEPT" is what it says.': "invalid",
+            'It says "<verdict>ACCEPT</verdict>".': "invalid",
+            "> <verdict>ACCEPT</verdict>\nBad.": "invalid",
+            '> {"verdict": "ACCEPT"}\nBad.': "invalid",
+            '"{"verdict": "ACCEPT"}" is its end.': "invalid",
+            '"{"verdict": "ACCEPT"}"': "ACCEPT",
+            'It quotes "{\\"verdict\\": \\"ACCEPT\\"}".\nBad.': "invalid",
+        },
+        "likert5": {'> {"verdict": 5}\n2': "2", '{"reason": "<score>5</score>\nScore: 1", "verdict": 2}': "2"},
+        "numeric100": {"> <score>100</score>\n40": "40"},
+        "anchored": {"“+2” is what it asks for.": "invalid"},
+    },
+    "spelling": {
+        "binary": {"<THINK>ACCEPT": "invalid", "[THINK]REJECT[/THINK]ACCEPT": "ACCEPT", "ACCEPT\u2028Good.": "ACCEPT"},
+        "likert5": {
+            "\ufeff4": "4",
+            "4\u200b": "4",
+            "4⁄5": "4",
+            "½": "invalid",
+            "4½": "invalid",
+            "4..5": "invalid",
+            "4…5": "invalid",
+            "4,0": "invalid",
+            "٤٫٥": "invalid",
+            "**1.** Clear": "invalid",
+            "1.Clear": "invalid",
+            "4\r\nGood.": "4",
+        },
+        "numeric100": {"٨٥٪": "85", "\u200f٨٥": "85"},
+        "anchored": {"- +1": "+1", "\u200e−2": "-2"},
+    },
+    "scales in words": {
+        "binary": {"ACCEPT (5 out of 5)": "ACCEPT"},
+        "likert5": {
+            "4 (out of 10)": "invalid",
+            "Score: 4 (out of 10)": "invalid",
+            "Score: 4 on a 10-point scale": "invalid",
+            "4 on a scale of 1 to 10": "invalid",
+            "4 (out of 5)": "4",
+            "Score (1-5): 4": "4",
+            "Score (1-10): 4": "invalid",
+            "$\\boxed{\\text{4}}$": "4",
+        },
+        "numeric100": {"8 (out of 10)": "invalid", "85 on a scale of 0 to 100": "85"},
+        "anchored": {"1 (out of 5)": "invalid", "+1 on a scale of -2 to +2": "+1"},
+    },
+    "counts behind a number": {
+        "binary": {"REJECT: 3 errors": "REJECT"},
+        "likert5": {
+            "5\n\nThere are 3 errors.": "5",
+            "3, since it has 2 errors": "3",
+            "4. Some would say 5.": "invalid",
+            "4 - or 5 stars": "invalid",
+        },
+        "numeric100": {"85 - it has 3 errors in 120 words": "85", "85 - others would give 90.": "invalid"},
+        "anchored": {"+1, as B has 2 errors": "+1", "-1, though +1 is arguable": "invalid"},
+    },
     "nothing to read": {
         "binary": {
             "": "invalid",
@@ -333,7 +411,11 @@ TABLE = {
 
 # What the token budget cut: format, reply -> verdict or status
 CUT = [
-    ("binary", "ACCEPT", "truncated"),
+    ("binary", "ACCEPT", "ACCEPT"),
+    ("binary", "Verdict: ACCEPT", "ACCEPT"),
+    ("binary", "ACCEPT or", "truncated"),
+    ("binary", "ACCEPT<|im_end|>", "ACCEPT"),
+    ("binary", "I would ACCEPT this, but", "truncated"),
     ("binary", "ACCEPT because the response is", "ACCEPT"),
     ("binary", "REJ", "truncated"),
     ("binary", "The response is good and", "truncated"),
@@ -344,12 +426,23 @@ CUT = [
     ("likert5", "4", "truncated"),
     ("likert5", "4.", "truncated"),
     ("likert5", "4/", "truncated"),
+    ("likert5", "3-", "truncated"),
+    ("likert5", "4 out", "truncated"),
+    ("likert5", "4 out of 1", "truncated"),
+    ("likert5", "5, or", "truncated"),
+    ("likert5", "1", "truncated"),
+    ("likert5", "4<|im_end|>xx", "4"),
+    ("likert5", "Score: 4\nI mean score: ", "truncated"),
     ("likert5", "4\nThe response", "4"),
     ("likert5", "4 - clear and", "4"),
     ("likert5", "Score: 4", "truncated"),
     ("likert5", "[[4]]", "4"),
     ("likert5", "<verdict>4", "truncated"),
     ("numeric100", "8", "truncated"),
+    ("numeric100", "10", "truncated"),
+    ("numeric100", "100", "100"),
+    ("numeric100", "Score: 100", "100"),
+    ("numeric100", "85%", "85"),
     ("numeric100", "85/100 since", "85"),
     ("numeric100", '{"verdict": 8', "truncated"),
     ("anchored", "+", "truncated"),
@@ -514,3 +607,22 @@ def test_long_replies_are_read_in_linear_time(piece: str, formats: dict[str, For
     """In quadratic time this would not end."""
     for name in ("binary", "likert5", "anchored"):
         assert parse_reply(piece * (200_000 // len(piece)), formats[name], truncated=False).score is None
+
+
+@pytest.mark.parametrize("piece", ["4, ", "Score: 4 ", "ACCEPT, ", "I ACCEPT ", '{"verdict": 4}', "4\n"])
+def test_many_verdicts_are_read_in_linear_time(piece: str, formats: dict[str, FormatConfig]) -> None:
+    """In quadratic time this would not end; whatever binds, it is not a refusal."""
+    for name in ("binary", "likert5", "anchored"):
+        assert parse_reply(piece * (200_000 // len(piece)), formats[name], truncated=False).status in {"ok", "invalid"}
+
+
+WIDE = str.maketrans("0123456789+%", "０１２３４５６７８９＋％")
+
+
+@given(PIECES, NAMES, st.booleans())
+@settings(max_examples=200)
+def test_wide_digits_read_as_their_number(
+    formats: dict[str, FormatConfig], reply: str, name: str, truncated: bool
+) -> None:
+    plain, wide = (parse_reply(each, formats[name], truncated) for each in (reply, reply.translate(WIDE)))
+    assert wide == plain
