@@ -1,5 +1,6 @@
 """Judges whose answers are known, asked about a made pool through the real schedule of judgments."""
 
+import os
 import random
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +14,9 @@ from judgelab.config.schema import FormatConfig, Schedule, ScoreRoot
 from judgelab.data.candidates import Candidate, PoolPrompt, candidate_table
 from judgelab.evaluation.scoring_runs import ScoringRun
 from judgelab.scoring.schedule import Judgment, judgments
+
+if "PYTEST_XDIST_WORKER" in os.environ:
+    os.environ["OMP_NUM_THREADS"] = "1"  # a worker per core; before torch is imported, which reads it once
 
 Answer = Callable[[Judgment, FormatConfig, random.Random], str | None]
 

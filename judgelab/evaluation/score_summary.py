@@ -54,19 +54,36 @@ def _summary(name: str, rows: pd.DataFrame) -> ScoreSummary:
     )
 
 
-def flip_rates(first: pd.DataFrame, again: pd.DataFrame) -> dict[str, tuple[float | None, int]]:
-    """Share of verdicts that a second answer to the same request changed, per format, and over how many it is.
+@dataclass(frozen=True)
+class Flips:
+    """What a second answer to the same request changed, over how many were asked again.
 
-    Only requests that parsed both times count.
+    `rate` is the share of verdicts that changed where both replies parsed; `replies_changed` is the share of replies
+    whose text changed at all.
     """
+
+    rate: float | None
+    parsed: int
+    replies_changed: float
+    asked: int
+
+
+def flip_rates(first: pd.DataFrame, again: pd.DataFrame) -> dict[str, Flips]:
+    """Flips per format, from the first answers and those of a sample that was asked once more."""
     keys = ["format", "prompt_id", "candidate_id", "other_id", "order"]
     both = first[first["repeat"] == 0].merge(again, on=keys, suffixes=("", "_again"))
-    rates: dict[str, tuple[float | None, int]] = {}
-    for name, rows in both.groupby("format", sort=False):
-        parsed = rows.dropna(subset=["verdict", "verdict_again"])
-        flips = parsed["verdict"] != parsed["verdict_again"]
-        rates[str(name)] = (float(flips.mean()) if len(parsed) else None, len(parsed))
-    return rates
+    return {str(name): _flips(rows) for name, rows in both.groupby("format", sort=False)}
+
+
+def _flips(rows: pd.DataFrame) -> Flips:
+    parsed = rows.dropna(subset=["verdict", "verdict_again"])
+    flipped = parsed["verdict"] != parsed["verdict_again"]
+    return Flips(
+        rate=float(flipped.mean()) if len(parsed) else None,
+        parsed=len(parsed),
+        replies_changed=float((rows["text"] != rows["text_again"]).mean()),
+        asked=len(rows),
+    )
 
 
 def captured_mass(scores: pd.DataFrame) -> dict[str, tuple[float, int]]:

@@ -1,6 +1,7 @@
 """What a person reads after a pool was scored: coverage, distinct values and ties per format, and sample verdicts."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import astuple
 from typing import Any
 
 import pandas as pd
@@ -8,7 +9,7 @@ import pyarrow.parquet as pq
 
 from judgelab.config.schema import ScoreRoot
 from judgelab.data.candidates import CandidatePool
-from judgelab.evaluation.score_summary import ScoreSummary, captured_mass, flip_rates, summarize
+from judgelab.evaluation.score_summary import Flips, ScoreSummary, captured_mass, flip_rates, summarize
 from judgelab.reporting.figures import histogram_figure, save_figure
 from judgelab.reporting.report import finish_report
 from judgelab.reporting.tables import Cell, Table
@@ -27,12 +28,13 @@ GLOSSARY = (
         "replies alone.",
     ),
     ("flip rate", "Share of verdicts that changed when the same request was asked again, where both replies parsed."),
+    ("replies changed", "Share of replies whose text changed at all when the same request was asked again."),
 )
 ENOUGH_PARSED = 0.95
 ENOUGH_MASS = 0.5
 
 
-Flips = Mapping[str, tuple[float | None, int]]
+FormatFlips = Mapping[str, Flips]
 Masses = Mapping[str, tuple[float, int]]
 
 
@@ -77,7 +79,7 @@ def report_scoring(
     finish_report(run.folder, config, tables, figures, warnings, facts, GLOSSARY)
 
 
-def format_table(summaries: Sequence[ScoreSummary], flips: Flips, masses: Masses) -> Table:
+def format_table(summaries: Sequence[ScoreSummary], flips: FormatFlips, masses: Masses) -> Table:
     """One row per format."""
     columns: tuple[str, ...] = (
         "format",
@@ -91,17 +93,17 @@ def format_table(summaries: Sequence[ScoreSummary], flips: Flips, masses: Masses
     if masses:
         columns += ("captured mass",)
     if flips:
-        columns += ("flip rate", "asked again")
+        columns += ("flip rate", "parsed twice", "replies changed", "asked again")
     rows = tuple(_format_cells(summary, flips, masses) for summary in summaries)
     return Table("Scores by format", columns, rows, note="Under formats that compare, a score is Response A's.")
 
 
-def _format_cells(s: ScoreSummary, flips: Flips, masses: Masses) -> tuple[Cell, ...]:
+def _format_cells(s: ScoreSummary, flips: FormatFlips, masses: Masses) -> tuple[Cell, ...]:
     cells: tuple[Cell, ...] = (s.format, s.requests, s.parse_rate, s.mean, s.distinct, s.tie_probability, s.top_share)
     if masses:
         cells += (masses.get(s.format, (None, 0))[0],)
     if flips:
-        cells += flips.get(s.format, (None, 0))
+        cells += astuple(flips[s.format]) if s.format in flips else (None, 0, None, 0)
     return cells
 
 
@@ -130,7 +132,7 @@ def _left_out(unanchored: Mapping[str, int]) -> dict[str, float | None]:
     return {f"scoring/{name}/prompts_without_anchor": count for name, count in unanchored.items()}
 
 
-def _metrics(summaries: Sequence[ScoreSummary], flips: Flips, masses: Masses) -> dict[str, float | None]:
+def _metrics(summaries: Sequence[ScoreSummary], flips: FormatFlips, masses: Masses) -> dict[str, float | None]:
     metrics: dict[str, float | None] = {}
     for summary in summaries:
         prefix = f"scoring/{summary.format}"
@@ -142,8 +144,13 @@ def _metrics(summaries: Sequence[ScoreSummary], flips: Flips, masses: Masses) ->
             f"{prefix}/distinct": summary.distinct,
             f"{prefix}/tie_probability": summary.tie_probability,
         }
-    for name, (rate, n) in flips.items():
-        metrics |= {f"scoring/{name}/flip_rate": rate, f"scoring/{name}/flip_n": n}
+    for name, each in flips.items():
+        metrics |= {
+            f"scoring/{name}/flip_rate": each.rate,
+            f"scoring/{name}/flip_n": each.parsed,
+            f"scoring/{name}/replies_changed": each.replies_changed,
+            f"scoring/{name}/replies_changed_n": each.asked,
+        }
     for name, (mass, n) in masses.items():
         metrics |= {f"scoring/{name}/captured_mass": mass, f"scoring/{name}/captured_mass_n": n}
     return metrics

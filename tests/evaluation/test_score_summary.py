@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgelab.evaluation.score_summary import captured_mass, flip_rates, summarize
+from judgelab.evaluation.score_summary import Flips, captured_mass, flip_rates, summarize
 
 
 def _frame(scores: list[float | None], name: str = "likert5") -> pd.DataFrame:
@@ -62,12 +62,18 @@ def test_scores_that_agree_to_nine_decimals_tie() -> None:
 def test_flips_count_what_parsed_both_times() -> None:
     keys = {"format": "binary", "prompt_id": "p", "other_id": None, "order": None}
     first = pd.DataFrame(
-        [{**keys, "candidate_id": f"c{i}", "repeat": 0, "verdict": v} for i, v in enumerate(["A", "B", "A", None])]
+        [
+            {**keys, "candidate_id": f"c{i}", "repeat": 0, "verdict": v, "text": str(v)}
+            for i, v in enumerate(["A", "B", "A", None])
+        ]
     )
     again = pd.DataFrame(
-        [{**keys, "candidate_id": f"c{i}", "repeat": 1, "verdict": v} for i, v in enumerate(["A", "A", None, "B"])]
+        [
+            {**keys, "candidate_id": f"c{i}", "repeat": 1, "verdict": v, "text": str(v)}
+            for i, v in enumerate(["A", "A", None, "B"])
+        ]
     )
-    assert flip_rates(first, again) == {"binary": (0.5, 2)}
+    assert flip_rates(first, again) == {"binary": Flips(rate=0.5, parsed=2, replies_changed=0.75, asked=4)}
 
 
 def test_captured_mass_is_a_mean_over_judgments_that_have_one() -> None:
