@@ -62,7 +62,7 @@ class HFEngine:
         generated = self.model.generate(
             input_ids=prompt,
             attention_mask=torch.cat([batch.lead_mask[rows], batch.tail_mask[rows, -longest:]], dim=1),
-            past_key_values=batch.cache_of(rows),
+            past_key_values=batch.cache_of(rows, longest + decoding.max_new_tokens),
             max_new_tokens=decoding.max_new_tokens,
             eos_token_id=sorted(self.renderer.stop_ids),
             pad_token_id=self.renderer.end_of_turn_id,

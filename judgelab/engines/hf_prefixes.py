@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from transformers import Cache
+from transformers.cache_utils import DynamicLayer
 
 from judgelab.engines.base import Request
 from judgelab.engines.prefixes import PrefixGroup, batches, prefix_groups, shared_length
@@ -43,13 +44,34 @@ class ReadBatch:
                 parts.append([row])
         return [torch.tensor(part, device=self.tail.device) for part in parts]
 
-    def cache_of(self, rows: Tensor) -> Cache | None:
-        """A cache of these rows' prefixes that may be written to."""
+    def cache_of(self, rows: Tensor, room: int = 0) -> Cache | None:
+        """A cache of these rows' prefixes that may be written to, with room for so many tokens more."""
         if self.cache is None:
             return None
         own = own_cache(self.cache)
         own.batch_select_indices(self.row_groups[rows])
+        own.layers = [RoomyLayer(layer, room) if type(layer) is DynamicLayer else layer for layer in own.layers]
         return own
+
+
+class RoomyLayer(DynamicLayer):
+    """Keys and values in buffers with room for a reply, so that a new token copies nothing of what was read."""
+
+    def __init__(self, layer: DynamicLayer, room: int) -> None:
+        super().__init__()
+        self.dtype, self.device, self.is_initialized = layer.dtype, layer.device, True
+        length = layer.keys.shape[-2]
+        self._buffers = tuple(nn.functional.pad(states, (0, 0, 0, room)) for states in (layer.keys, layer.values))
+        self.keys, self.values = (buffer[..., :length, :] for buffer in self._buffers)
+
+    def update(self, key_states: Tensor, value_states: Tensor, *args: Any, **kwargs: Any) -> tuple[Tensor, Tensor]:
+        """Append states [rows, heads, tokens, d] and return all there are; a full buffer raises RuntimeError."""
+        start = self.keys.shape[-2]
+        stop = start + key_states.shape[-2]
+        for buffer, states in zip(self._buffers, (key_states, value_states), strict=True):
+            buffer[..., start:stop, :] = states
+        self.keys, self.values = (buffer[..., :stop, :] for buffer in self._buffers)
+        return self.keys, self.values
 
 
 def own_cache(cache: Cache) -> Cache:

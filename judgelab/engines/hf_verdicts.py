@@ -48,7 +48,7 @@ def verdict_log_probabilities(
         input_ids=torch.cat([batch.tail[chosen], nodes], dim=1),
         attention_mask=_attention_mask(_visible(prompt_mask, tree)[:, read:], model),
         position_ids=positions[:, read:],
-        past_key_values=batch.cache_of(chosen),
+        past_key_values=batch.cache_of(chosen, batch.tail.shape[1] + len(tree.tokens)),
         use_cache=True,
         logits_to_keep=1 + len(tree.tokens),
     ).logits
