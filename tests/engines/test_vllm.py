@@ -41,9 +41,9 @@ def _requests(config: ScoreRoot, judge: StartedJudge) -> list[ScoreRequest]:
     return list(asking.pool(prompts, list(config.formats.values()), config.scoring.schedule, [0]))
 
 
-def _replies(config: ScoreRoot) -> tuple[StartedJudge, dict[str, Reply]]:
+def _replies(config: ScoreRoot, most: int | None = None) -> tuple[StartedJudge, dict[str, Reply]]:
     judge = config.engine.start(config)
-    requests = [request.request for request in _requests(config, judge)]
+    requests = [request.request for request in _requests(config, judge)][:most]
     replies = {reply.request_id: reply for reply in judge.engine.generate(requests, config.decoding)}
     assert len(replies) == len({request.request_id for request in requests})
     return judge, replies
@@ -52,7 +52,8 @@ def _replies(config: ScoreRoot) -> tuple[StartedJudge, dict[str, Reply]]:
 @pytest.fixture(scope="module")
 def adapter(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An adapter that changes the embedded judge visibly."""
-    config = typed(compose_config("train", ["experiment=cpa_criminality", "hardware=cpu"]))
+    lora = ["model.lora.r=8", "model.lora.alpha=16"]
+    config = typed(compose_config("train", ["experiment=cpa_criminality", "hardware=cpu", *lora]))
     base = load_base(config.model, config.hardware, config.seed)
     model = attach_lora(base.model, config.model.lora, config.model.name, seed=3)
     with torch.no_grad():
@@ -79,9 +80,10 @@ def test_vllm_gives_the_replies_of_transformers_and_reads_shared_prompts_once() 
 
 
 def test_an_adapter_changes_the_replies_as_it_does_in_transformers(adapter: Path) -> None:
-    base, without = _replies(_config("engine=hf"))
-    hf, expected = _replies(_config("engine=hf", f"adapter={adapter}"))
-    vllm, found = _replies(_config("engine=vllm", f"adapter={adapter}"))
+    few = 8  # vLLM's CPU build gathers an adapter's weights anew for every prompt token
+    base, without = _replies(_config("engine=hf"), few)
+    hf, expected = _replies(_config("engine=hf", f"adapter={adapter}"), few)
+    vllm, found = _replies(_config("engine=vllm", f"adapter={adapter}"), few)
     assert hf.identity == vllm.identity != base.identity
     same = sum(found[key].text == expected[key].text for key in expected)
     assert same >= 0.95 * len(expected), f"{same} of {len(expected)} greedy replies agree"
