@@ -1,6 +1,7 @@
 """The engine that asks an OpenAI-compatible URL: many requests at once, patiently, with a running bill."""
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable, Coroutine, Generator, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -94,10 +95,10 @@ class ServerEngine:
 
         Where the server has gone, what is left fails at once, in this call and in later ones.
         """
-        left = {request.request_id for request in requests}
+        left = Counter(request.request_id for request in requests)  # one prompt may be asked under two names
 
         def answered(reply: Reply) -> None:
-            left.remove(reply.request_id)
+            left[reply.request_id] -= 1
             self.totals.add(reply)
             put(reply)
 
@@ -113,7 +114,7 @@ class ServerEngine:
                 if not isinstance(group.exceptions[0], _ServerGone):
                     raise group.exceptions[0] from None
         gone = f"engine.url={self.config.url}: not asked, as {UNREACHED_IN_A_ROW} requests in a row reached nobody"
-        for request_id in sorted(left):
+        for request_id in sorted(left.elements()):
             answered(Reply(request_id, "", False, 0, error=gone))
 
     async def _work(
