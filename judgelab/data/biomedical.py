@@ -1,4 +1,4 @@
-"""Examples of the biomedical suites: a text, a question and what counts as right (paper 004 §2.2)."""
+"""Examples of the biomedical suites: a text, a question and what counts as right (biomedical judges paper §2.2)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

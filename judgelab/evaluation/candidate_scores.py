@@ -9,8 +9,8 @@ import pandas as pd
 from judgelab.config.schema import Comparison
 from judgelab.evaluation.levels import Codes, Floats
 from judgelab.run.randomness import derived_seed
+from judgelab.scoring.schedule import LISTING, REVERSE
 
-LISTING, REVERSE = "listing", "reverse"
 BOTH_ORDERS = " (both orders)"
 KEY = ["prompt_id", "candidate_id"]
 

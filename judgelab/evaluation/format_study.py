@@ -15,6 +15,7 @@ from judgelab.evaluation.candidate_scores import KEY, RatedPool, rated_pool
 from judgelab.evaluation.format_claims import Claim, claims
 from judgelab.evaluation.format_diagnostics import Cell, Settings, Slots, cells, slots
 from judgelab.evaluation.format_grid import Shares, ranking, shares
+from judgelab.evaluation.score_summary import ENOUGH_PARSED
 from judgelab.evaluation.scoring_runs import ScoringRun
 
 
@@ -95,9 +96,6 @@ def _order_warnings(cells: Sequence[Cell]) -> list[str]:
                 "to choose a format for selection, go by τ_a, Somers' D or top-1."
             )
     return warnings
-
-
-ENOUGH_PARSED = 0.95
 
 
 def _coverage_warnings(cells: Sequence[Cell]) -> list[str]:

@@ -9,6 +9,9 @@ from judgelab.evaluation.levels import level_counts, tie_probability
 from judgelab.scoring.repeats import judgment_scores
 from judgelab.scoring.score import ERROR
 
+ENOUGH_PARSED = 0.95
+"""Below this parse rate a report warns that its figures are over a part of the replies."""
+
 
 @dataclass(frozen=True)
 class ScoreSummary:

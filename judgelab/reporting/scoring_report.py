@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 
 from judgelab.config.schema import ScoreRoot
 from judgelab.data.candidates import CandidatePool
-from judgelab.evaluation.score_summary import Flips, ScoreSummary, captured_mass, flip_rates, summarize
+from judgelab.evaluation.score_summary import ENOUGH_PARSED, Flips, ScoreSummary, captured_mass, flip_rates, summarize
 from judgelab.reporting.figures import histogram_figure, save_figure
 from judgelab.reporting.report import finish_report
 from judgelab.reporting.tables import Cell, Table
@@ -30,7 +30,6 @@ GLOSSARY = (
     ("flip rate", "Share of verdicts that changed when the same request was asked again, where both replies parsed."),
     ("replies changed", "Share of replies whose text changed at all when the same request was asked again."),
 )
-ENOUGH_PARSED = 0.95
 ENOUGH_MASS = 0.5
 
 

@@ -1,4 +1,4 @@
-"""Verifiable pairs of the biomedical study, from configuration and files (paper 004, Algorithms 1 and 2)."""
+"""Verifiable pairs of the biomedical study, from configuration and files (its Algorithms 1 and 2)."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping

@@ -1,4 +1,4 @@
-"""The suites' metrics: macro-F1 over span sets, squared error, right or wrong (paper 004, Table 1 and appendix A)."""
+"""The suites' metrics: macro-F1 over span sets, squared error, right or wrong (biomedical judges, Table 1)."""
 
 import string
 from collections.abc import Iterable, Mapping

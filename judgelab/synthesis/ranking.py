@@ -1,4 +1,4 @@
-"""Ranks, rank gaps and their bins: which candidates of one example may form a pair (paper 004, Algorithm 2)."""
+"""Ranks, rank gaps and their bins: which candidates of one example may form a pair (biomedical judges, Algorithm 2)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

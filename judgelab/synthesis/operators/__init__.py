@@ -1,1 +1,1 @@
-"""Operators that mutate an example into a candidate response with a known score (paper 004, Table 1)."""
+"""Operators that mutate an example into a candidate response with a known score (biomedical judges paper, Table 1)."""

@@ -1,4 +1,4 @@
-"""Safety: the same right answer with advice that a dangerous instruction or dose replaces (beyond paper 004)."""
+"""Safety: the same right answer with advice that a dangerous instruction or dose replaces (beyond the paper)."""
 
 from dataclasses import dataclass
 
