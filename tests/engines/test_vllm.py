@@ -51,7 +51,7 @@ def _replies(config: ScoreRoot, most: int | None = None) -> tuple[StartedJudge, 
 
 @pytest.fixture(scope="module")
 def adapter(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An adapter that changes the embedded judge visibly."""
+    """An adapter that changes every reply of the embedded judge."""
     lora = ["model.lora.r=8", "model.lora.alpha=16"]
     config = typed(compose_config("train", ["experiment=cpa_criminality", "hardware=cpu", *lora]))
     base = load_base(config.model, config.hardware, config.seed)
@@ -59,7 +59,7 @@ def adapter(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with torch.no_grad():
         for name, parameter in model.named_parameters():
             if "lora_B" in name:
-                parameter.normal_(std=0.02, generator=torch.Generator().manual_seed(0))
+                parameter.normal_(std=0.08, generator=torch.Generator().manual_seed(0))
     from judgelab.models.adapter import JudgeCard
 
     folder = tmp_path_factory.mktemp("adapter")
@@ -91,7 +91,7 @@ def test_an_adapter_changes_the_replies_as_it_does_in_transformers(adapter: Path
     plain = [without[each.request.request_id].text for each in _requests(_config(), base)[:few]]
     adapted = [found[each.request.request_id].text for each in _requests(_config(), vllm)[:few]]
     changed = sum(one != other for one, other in zip(plain, adapted, strict=True))
-    assert changed >= few / 2, f"the adapter changed {changed} of {few} replies"
+    assert changed == few, f"the adapter changed {changed} of {few} replies"
 
 
 def test_verdict_probabilities_are_those_of_transformers() -> None:
