@@ -18,16 +18,21 @@ from judgelab.config.prompt_files import text_of
 from judgelab.config.schema import ConditionsRoot, EvaluateRoot, FormatsRoot, PairsRoot, ScoreRoot, StudyRoot, TrainRoot
 from judgelab.config.verdicts import logistic_scale, scale, signed_scale
 from judgelab.data.aegis2 import Aegis2
+from judgelab.data.bfcl import BFCL
 from judgelab.data.candidates import CandidateSource
 from judgelab.data.candidates_file import CandidatesFile
 from judgelab.data.do_not_answer import DoNotAnswer
+from judgelab.data.halueval import HaluEval
+from judgelab.data.hc3 import HC3
 from judgelab.data.mt_bench import MTBench
 from judgelab.data.pool_sample import PoolSample
 from judgelab.data.prometheus import Prometheus
 from judgelab.data.sample import SampleSource
 from judgelab.data.source import DataSource
+from judgelab.data.tool_conversations import ToolConversations
 from judgelab.data.truthfulqa import TruthfulQA
 from judgelab.data.ultrafeedback import UltraFeedback
+from judgelab.data.xstest import XSTest
 from judgelab.engines.config import EngineConfig, HFConfig, VLLMConfig
 from judgelab.engines.server_config import ServerConfig
 
@@ -40,6 +45,12 @@ DATA: dict[str, type[DataSource | CandidateSource]] = {
     "do_not_answer": DoNotAnswer,
     "aegis2": Aegis2,
     "truthfulqa": TruthfulQA,
+    "halueval": HaluEval,
+    "hc3": HC3,
+    "xstest": XSTest,
+    "bfcl": BFCL,
+    "hermes": ToolConversations,
+    "glaive_toolcall": ToolConversations,
     "pool_sample": PoolSample,
     "ultrafeedback": UltraFeedback,
     "prometheus": Prometheus,

@@ -16,7 +16,14 @@ from judgelab.errors import ConfigError
 from judgelab.judges.parsing import parse_reply
 
 EXPERIMENTS = sorted((CONF / "experiment").rglob("*.yaml"))
-CPA = ("cpa_correctness", "cpa_criminality")
+CPA = (
+    "cpa_ainess",
+    "cpa_correctness",
+    "cpa_criminality",
+    "cpa_hallucination",
+    "cpa_safety_leakage",
+    "cpa_tool_parameters",
+)
 STAGES = dict.fromkeys(CPA, ("train", "evaluate")) | {
     "formats_sample": ("score",),
     "formats_diagnostics": ("evaluate",),

@@ -68,5 +68,5 @@ def test_limit_and_held_out_draw_from_it_and_another_file_is_refused():
 
 
 def test_the_pool_is_not_offered_as_the_labelled_sample_of_a_criterion():
-    with pytest.raises(DataError, match=r"no bundled sample for criterion 'pool', only for .*criminality;"):
+    with pytest.raises(DataError, match=r"no bundled sample for criterion 'pool', only for ainess, .*tool_parameters;"):
         SampleSource(name="sample").load("pool", (), 42)

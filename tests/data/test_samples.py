@@ -13,7 +13,7 @@ from judgelab.config.schema import TrainRoot
 from judgelab.data.sample import SampleSource
 from judgelab.judges.prompts import reason_sentence
 
-CRITERIA = ["correctness"]
+CRITERIA = ["ainess", "correctness", "hallucination", "safety_leakage", "tool_parameters"]
 CEILING = 0.7  # macro-F1 that a rule without reading may reach on all 60 responses of a sample
 
 
