@@ -1,18 +1,21 @@
-"""Score a pool of candidate responses with one judge under every format, or build verifiable pairs (bio_pairs).
+"""Score a pool of candidate responses with one judge under every format, or make pairs of responses.
 
-Consumes a pool (data=…), or public files (pairs.folder=…); writes scores.parquet and candidates.parquet, or
-pairs.parquet, with metrics.json, figures/, report.html and manifest.json into its run folder.
+Consumes a pool (data=…) and writes scores.parquet and candidates.parquet; of public files (bio_pairs,
+pairs.folder=…) it writes pairs.parquet, of labelled items (cpa_synthesize, data=…) items.jsonl and
+attempts.parquet; with metrics.json, figures/, report.html and manifest.json into its run folder.
 In under a minute on a CPU: python score.py experiment=formats_sample debug=tiny
 """
 
 from judgelab.config.launch import launch
-from judgelab.config.schema import PairsRoot, ScoreRoot
+from judgelab.config.schema import PairsRoot, ScoreRoot, SynthesisRoot
 
 
-def main(config: ScoreRoot | PairsRoot) -> None:
+def main(config: ScoreRoot | PairsRoot | SynthesisRoot) -> None:
     """The task whose root the experiment has."""
     if isinstance(config, PairsRoot):
         build_verifiable_pairs(config)
+    elif isinstance(config, SynthesisRoot):
+        synthesize_pairs(config)
     else:
         score_pool(config)
 
@@ -69,6 +72,38 @@ def build_verifiable_pairs(config: PairsRoot) -> None:
             run.add_input(name, sha)
         write_pairs(run.folder / "pairs.parquet", table.rows)
         report_pairs(run, config, table)
+
+
+def synthesize_pairs(config: SynthesisRoot) -> None:
+    """Labelled items -> counterfactuals, audits and rationales -> training rows -> report."""
+    from judgelab.models.sentence_encoder import load_encoder
+    from judgelab.reporting.synthesis_report import report_synthesis
+    from judgelab.run.folder import write_parquet
+    from judgelab.run.run import start_run
+    from judgelab.synthesis.cpa_rows import ATTEMPTS, attempt_rows, test_row, training_row, write_rows
+    from judgelab.synthesis.cpa_synthesis import synthesize
+    from judgelab.synthesis.minimality import minimality
+    from judgelab.synthesis.roles import start_roles
+
+    with start_run("score", config) as run:
+        if run.finished:
+            return
+        pool = config.data.load(config.criterion.name, tuple(config.criterion.slots), config.seed)
+        for name, sha in pool.inputs.items():
+            run.add_input(name, sha)
+        roles = start_roles(config, run.folder / "replies")
+        for name, role in roles.items():
+            run.add_input(f"{name} {role.judge.label}", role.judge.identity)
+        made = synthesize(pool, config, roles)
+        items = {item.item_id: item for item in made.items}
+        write_parquet(run.folder / "attempts.parquet", attempt_rows(made.attempts, items), ATTEMPTS)
+        rows = [
+            training_row(item, made.pairs.get(name), made.rationales[name], made.pair_rationales.get(name))
+            for name, item in items.items()
+        ]
+        write_rows(run.folder / "items.jsonl", [*rows, *map(test_row, pool.test)])
+        texts = [(items[name].response, pair.text) for name, pair in made.pairs.items()]
+        report_synthesis(run, config, made, minimality(texts, load_encoder(config.encoder, config.seed)), roles)
 
 
 if __name__ == "__main__":

@@ -15,7 +15,16 @@ from judgelab.config.checks import checked
 from judgelab.config.explain import explained
 from judgelab.config.hardware import settled
 from judgelab.config.prompt_files import text_of
-from judgelab.config.schema import ConditionsRoot, EvaluateRoot, FormatsRoot, PairsRoot, ScoreRoot, StudyRoot, TrainRoot
+from judgelab.config.schema import (
+    ConditionsRoot,
+    EvaluateRoot,
+    FormatsRoot,
+    PairsRoot,
+    ScoreRoot,
+    StudyRoot,
+    SynthesisRoot,
+    TrainRoot,
+)
 from judgelab.config.verdicts import logistic_scale, scale, signed_scale
 from judgelab.data.aegis2 import Aegis2
 from judgelab.data.bfcl import BFCL
@@ -75,6 +84,7 @@ def prepare_hydra() -> None:
     store.store("evaluate_schema", EvaluateRoot)
     store.store("score_schema", ScoreRoot)
     store.store("pairs_schema", PairsRoot)
+    store.store("synthesis_schema", SynthesisRoot)
     store.store("formats_schema", FormatsRoot)
     store.store("conditions_schema", ConditionsRoot)
     for name, engine in ENGINES.items():

@@ -229,6 +229,22 @@ class EvaluateRoot(TrainRoot):
     adapter: str | None = None
 
 
+@dataclass
+class SynthesisConfig:
+    """How counterfactuals and rationales are written: tries per item, rationales per item, replies drawn for them.
+
+    `template` asks for the counterfactual; `retry` is added to it where an earlier try was turned down. Prompt and
+    reply together fit `max_length` tokens.
+    """
+
+    template: str = MISSING
+    retry: str = MISSING
+    attempts: int = MISSING
+    rationales: int = MISSING
+    draws: int = MISSING
+    max_length: int = MISSING
+
+
 class Schedule(Enum):
     """Which response sits in slot A when two are compared."""
 
@@ -269,6 +285,46 @@ class PairsRoot(StudyRoot):
 
 
 @dataclass
+class EncoderConfig:
+    """A sentence encoder; texts are told apart by the cosine of their embeddings."""
+
+    name: str = MISSING
+    origin: Origin = MISSING
+    revision: str | None = None
+    max_length: int = MISSING
+    batch_size: int = 32
+
+
+@dataclass
+class RoleConfig:
+    """Who plays a part in the synthesis: a model through an engine, and how its replies are drawn."""
+
+    model: ModelConfig = field(default_factory=ModelConfig)
+    adapter: str | None = None
+    engine: EngineConfig = field(default_factory=EngineConfig)
+    decoding: DecodingConfig = field(default_factory=DecodingConfig)
+
+
+@dataclass
+class SynthesisRoot(StudyRoot):
+    """Root of `score.py` for counterfactuals and rationales that models write (CPA §4).
+
+    `decoding` is how long any reply may be; each role says how it draws its own.
+    """
+
+    data: DataSource = field(default_factory=DataSource)
+    criterion: CriterionConfig = field(default_factory=CriterionConfig)
+    format: FormatConfig = field(default_factory=FormatConfig)
+    pair_format: FormatConfig = field(default_factory=FormatConfig)
+    decoding: DecodingConfig = field(default_factory=DecodingConfig)
+    synthesizer: RoleConfig = field(default_factory=RoleConfig)
+    auditor: RoleConfig = field(default_factory=RoleConfig)
+    student: RoleConfig = field(default_factory=RoleConfig)
+    encoder: EncoderConfig = field(default_factory=EncoderConfig)
+    synthesis: SynthesisConfig = field(default_factory=SynthesisConfig)
+
+
+@dataclass
 class DiagnosticsConfig:
     """Orders α of the effective levels D_α, and random draws for each part of the pool in the curve over its size."""
 
@@ -293,4 +349,12 @@ class ConditionsRoot(StudyRoot):
     resamples: int = 10_000
 
 
-ROOTS: tuple[type[StudyRoot], ...] = (TrainRoot, EvaluateRoot, ScoreRoot, PairsRoot, FormatsRoot, ConditionsRoot)
+ROOTS: tuple[type[StudyRoot], ...] = (
+    TrainRoot,
+    EvaluateRoot,
+    ScoreRoot,
+    PairsRoot,
+    SynthesisRoot,
+    FormatsRoot,
+    ConditionsRoot,
+)

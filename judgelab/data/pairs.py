@@ -8,14 +8,19 @@ from judgelab.errors import DataError
 from judgelab.run.randomness import derived_seed
 
 
-def counterfactual_pair(item: Item, counterfactual: str, reasons: tuple[str, str] | None = None) -> Pair:
+def counterfactual_pair(
+    item: Item,
+    counterfactual: str,
+    reasons: tuple[str, str] | None = None,
+    rationales: tuple[str, str] | None = None,
+) -> Pair:
     """An item beside its label-flipped rewriting: the satisfying text is the response when its label is 1.
 
     DataError where the rewriting is empty or says the same, whatever its spacing and capitals.
     """
     if not counterfactual.strip():
         raise DataError(f"the counterfactual of item {item.item_id!r} is empty; it must carry the other label")
-    if _folded(counterfactual) == _folded(item.response):
+    if same_text(counterfactual, item.response):
         raise DataError(
             f"the counterfactual of item {item.item_id!r} equals its response; it must carry the other label"
         )
@@ -28,6 +33,7 @@ def counterfactual_pair(item: Item, counterfactual: str, reasons: tuple[str, str
         item_ids=(item.item_id,),
         slots=item.slots,
         reasons=reasons,
+        rationales=rationales,
     )
 
 
@@ -50,8 +56,9 @@ def touching(pairs: Iterable[Pair], items: Iterable[Item]) -> tuple[Pair, ...]:
     return tuple(sorted(chosen, key=lambda pair: pair.pair_id))
 
 
-def _folded(text: str) -> str:
-    return " ".join(text.casefold().split())
+def same_text(one: str, other: str) -> bool:
+    """Whether two texts say the same, whatever their spacing and capitals."""
+    return one.casefold().split() == other.casefold().split()
 
 
 def _natural_pair(satisfying: Item, other: Item) -> Pair:

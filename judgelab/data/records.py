@@ -24,8 +24,9 @@ class Item:
 class Pair:
     """Two responses to one query with opposite labels: the pairwise view of CPA §4.
 
-    `reasons` says of the satisfying and of the other response what following it means and what decides. `item_ids`
-    are the pointwise items that the pair was made from: one for a counterfactual, two for a natural pair.
+    `reasons` says of the satisfying and of the other response what following it means and what decides; `rationales`
+    are whole ones, of the pair with the satisfying response first and of that with the other first. `item_ids` are
+    the pointwise items that the pair was made from: one for a counterfactual, two for a natural pair.
     """
 
     pair_id: str
@@ -35,6 +36,7 @@ class Pair:
     item_ids: tuple[str, ...]
     slots: Mapping[str, str] = field(default_factory=dict)
     reasons: tuple[str, str] | None = None
+    rationales: tuple[str, str] | None = None
 
 
 @dataclass(frozen=True)

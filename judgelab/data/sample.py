@@ -15,6 +15,7 @@ from judgelab.errors import DataError
 
 SPLITS = {"train": "train", "test": "test"}
 LABELS = {0: 0, 1: 1}
+REASONS, RATIONALES = "pair_reasons", "pair_rationales"
 
 
 @dataclass
@@ -22,9 +23,10 @@ class SampleSource(DataSource):
     """JSON lines with id, split, query, response, label and, in train rows, a counterfactual.
 
     The train and test parts are those of the file, validation is cut from train. Each train item gives one
-    pair with its counterfactual. `rationales` (a list) and `pair_reasons` (what following the satisfying and the
-    other response means) are optional; further texts that the criterion's prompt shows are columns of their own.
-    `path` null is the bundled sample of the criterion.
+    pair with its counterfactual, none where that is null. `rationales` (a list), `pair_reasons` (what following the
+    satisfying and the other response means) and `pair_rationales` (whole ones, of the pair with the satisfying and
+    with the other response first) are optional; further texts that the criterion's prompt shows are columns of their
+    own. `path` null is the bundled sample of the criterion.
     """
 
     def load(self, criterion_name: str, slots: tuple[str, ...], seed: int) -> Pool:
@@ -37,7 +39,7 @@ class SampleSource(DataSource):
         for row in rows:
             item = _item(row, slots)
             by_split[row.choice("split", SPLITS)].append(item)
-            if row.value("split") == "train":
+            if row.value("split") == "train" and row.value("counterfactual") is not None:
                 pairs.append(_pair(row, item))
         train, train_repeats, train_conflicts = unique_texts(by_split["train"])
         test, test_repeats, test_conflicts = unique_texts(by_split["test"])
@@ -96,19 +98,18 @@ def _rationales(row: Row) -> tuple[str, ...]:
 def _pair(row: Row, item: Item) -> Pair:
     counterfactual = row.text("counterfactual")
     try:
-        return counterfactual_pair(item, counterfactual, _reasons(row))
+        return counterfactual_pair(item, counterfactual, _two_texts(row, REASONS), _two_texts(row, RATIONALES))
     except DataError as error:
         raise DataError(f"{row.place}: {error}") from error
 
 
-def _reasons(row: Row) -> tuple[str, str] | None:
-    reasons = row.values.get("pair_reasons")
-    if reasons is None:
-        return None
-    match reasons:
+def _two_texts(row: Row, column: str) -> tuple[str, str] | None:
+    match row.values.get(column):
+        case None:
+            return None
         case [str(satisfying), str(other)] if satisfying.strip() and other.strip():
             return satisfying, other
-    raise DataError(f"{row.place}: 'pair_reasons' must be two texts, of the satisfying and of the other response")
+    raise DataError(f"{row.place}: {column!r} must be two texts, of the satisfying and of the other response")
 
 
 def _places(rows: Iterable[Row]) -> dict[str, str]:

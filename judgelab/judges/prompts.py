@@ -2,10 +2,11 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from judgelab.config.schema import CriterionConfig, FormatConfig
+from judgelab.data.records import Pair
 from judgelab.errors import ConfigError, DataError
 from judgelab.run.randomness import sha256_text
 
@@ -36,24 +37,33 @@ def build_prompt(
     Raises ConfigError where the template has a placeholder too many or too few, and DataError where the item
     lacks a slot that the criterion shows.
     """
-    values: dict[str, list[Segment]] = {
+    values = {
         "rubric": [Segment(criterion.rubric, False, "rubric")],
-        "slots": list(_slot_sections(criterion, slots, query)),
+        "slots": list(slot_sections(criterion, slots, query)),
         "query": [Segment(query, True, "query")],
         "response": [Segment(response, True, "response")],
     }
     if other is not None:
         values["other"] = [Segment(other, True, "other")]
+    return filled(f"format {fmt.name}", fmt.template, values)
+
+
+def filled(owner: str, template: str, values: Mapping[str, Sequence[Segment]]) -> Prompt:
+    """A template with every placeholder replaced, in one pass, so that data with braces stays as it is.
+
+    Raises ConfigError, which names the `owner`, where the template has a placeholder too many or too few.
+    """
     # Splitting at one capturing group alternates literal text and placeholder names.
-    pieces = _PLACEHOLDER.split(fmt.template)
-    _check_placeholders(fmt, pieces[1::2], set(values))
+    pieces = _PLACEHOLDER.split(template)
+    _check_placeholders(owner, pieces[1::2], set(values))
     segments: list[Segment] = []
     for index, piece in enumerate(pieces):
         segments += values[piece] if index % 2 else [Segment(piece, False, "template")]
     return tuple(segments)
 
 
-def _slot_sections(criterion: CriterionConfig, slots: Mapping[str, str], query: str) -> Iterator[Segment]:
+def slot_sections(criterion: CriterionConfig, slots: Mapping[str, str], query: str) -> Iterator[Segment]:
+    """The further texts of a criterion, each under a heading; DataError where the item lacks one."""
     for slot in criterion.slots:
         if slot not in slots:
             raise DataError(
@@ -65,17 +75,16 @@ def _slot_sections(criterion: CriterionConfig, slots: Mapping[str, str], query: 
         yield Segment("\n\n", False, "template")
 
 
-def _check_placeholders(fmt: FormatConfig, found: list[str], expected: set[str]) -> None:
+def _check_placeholders(owner: str, found: list[str], expected: set[str]) -> None:
     for name in found:
         if name not in expected:
             raise ConfigError(
-                f"format {fmt.name}: the template has {{{name}}}, which nothing fills here; "
-                f"expected {_braced(expected)}"
+                f"{owner}: the template has {{{name}}}, which nothing fills here; expected {_braced(expected)}"
             )
     for name in sorted(expected):
         if found.count(name) != 1:
             raise ConfigError(
-                f"format {fmt.name}: the template must have {{{name}}} exactly once, it has it "
+                f"{owner}: the template must have {{{name}}} exactly once, it has it "
                 f"{found.count(name)} times; expected {_braced(expected)}"
             )
 
@@ -105,14 +114,17 @@ def target_text(fmt: FormatConfig, verdict: str, rationale: str) -> str:
     return f"{rationale}\n{answer}" if rationale else answer
 
 
-def pair_rationale(criterion: CriterionConfig, reasons: tuple[str, str] | None, satisfying_first: bool) -> str:
-    """The rationale of a pairwise target, Response A first whichever it is; empty where there are no reasons.
+def pair_rationale(criterion: CriterionConfig, pair: Pair, satisfying_first: bool) -> str:
+    """The rationale of a pairwise target, Response A first whichever it is; empty where the pair gives none.
 
-    It opens with what the pointwise rationale of Response A says, so that the formats teach each other.
+    Made of reasons, it opens with what the pointwise rationale of Response A says, so that the formats teach each
+    other.
     """
-    if reasons is None:
+    if pair.rationales is not None:
+        return pair.rationales[0 if satisfying_first else 1]
+    if pair.reasons is None:
         return ""
-    texts = reasons if satisfying_first else reversed(reasons)
+    texts = pair.reasons if satisfying_first else reversed(pair.reasons)
     return " ".join(
         reason_sentence(criterion, f"Response {name}", text) for name, text in zip("AB", texts, strict=True)
     )

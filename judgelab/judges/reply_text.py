@@ -38,6 +38,12 @@ def counted_text(reply: str) -> Counted | None:
     return None if REASONING_OPENS.search(answer) else Counted(answer, bool(behind))
 
 
+def answer_text(reply: str) -> str:
+    """What a reply says after its reasoning and before its end of turn, as it was written; empty where none."""
+    answer = REASONING_CLOSES.split(END_OF_TURN.split(reply, maxsplit=1)[0])[-1]
+    return "" if REASONING_OPENS.search(answer) else answer.strip()
+
+
 def _plain(character: str) -> str:
     if character.isdecimal():
         return str(unicodedata.decimal(character))

