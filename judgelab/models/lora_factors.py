@@ -36,13 +36,12 @@ def read_factors(folder: Path) -> Mapping[str, LoraFactors]:
     unusual += [key for key in _EMPTY if settings.get(key)]
     if unusual:
         raise ConfigError(f"{folder}: merging takes plain LoRA adapters, and this one sets {', '.join(unusual)}")
-    tensors = {name.removeprefix(_PREFIX): tensor.float() for name, tensor in load_file(_weights(folder)).items()}
+    tensors = {
+        name.removeprefix(_PREFIX): tensor.float()
+        for name, tensor in load_file(folder / "adapter_model.safetensors").items()
+    }
     names = sorted({name.rpartition(".lora_")[0] for name in tensors})
     scaling = settings["lora_alpha"] / settings["r"]
     return {
         name: LoraFactors(tensors[f"{name}.lora_A.weight"], tensors[f"{name}.lora_B.weight"], scaling) for name in names
     }
-
-
-def _weights(folder: Path) -> Path:
-    return folder / "adapter_model.safetensors"

@@ -48,8 +48,10 @@ def check_mergeable(first: Mapping[str, LoraFactors], second: Mapping[str, LoraF
 def dare(delta: Tensor, density: float, rescale: Rescale, seed: int) -> Tensor:
     """δ̃ = c·m∘δ with m ~ Bernoulli(density) for every entry and c by `rescale` (Yu et al. 2024).
 
-    The mask depends on the seed and the shape alone. A density of 1 keeps everything as it is.
+    The mask depends on the seed and the shape alone. A density of 1 keeps all as it is; ConfigError outside (0, 1].
     """
+    if not 0 < density <= 1:
+        raise ConfigError(f"density is {density}: give a share above 0 and at most 1")
     if density == 1:
         return delta
     drawn = torch.rand(delta.shape, generator=torch.Generator().manual_seed(seed))
@@ -84,7 +86,7 @@ def interpolated_factors(experts: Experts, name: str, weight: float) -> LoraFact
     first, second = (expert[name] for expert in experts)
     if first.a.shape != second.a.shape or first.scaling != second.scaling:
         raise ConfigError(
-            f"{name}: factors of unequal rank or scaling cannot be interpolated; leave methods=factors out"
+            f"{name}: factors of unequal rank or scaling cannot be interpolated; merge their updates instead"
         )
     return LoraFactors(
         weight * first.a + (1 - weight) * second.a, weight * first.b + (1 - weight) * second.b, first.scaling
