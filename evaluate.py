@@ -1,4 +1,4 @@
-"""Evaluate: one judge on its test split, or finished runs side by side (formats_diagnostics, cpa_conditions).
+"""Evaluate: one judge on its test split, or finished runs, compared (formats_diagnostics, cpa_conditions) or merged.
 
 Consumes what the experiment names: a pool and an adapter/ folder, or run folders of score.py or train.py. Writes
 metrics.json, figures/, report.html, manifest.json and the stage's rows into its run folder.
@@ -6,15 +6,17 @@ In under a minute on a CPU: python evaluate.py experiment=cpa_criminality debug=
 """
 
 from judgelab.config.launch import launch
-from judgelab.config.schema import ConditionsRoot, EvaluateRoot, FormatsRoot
+from judgelab.config.schema import ConditionsRoot, EvaluateRoot, FormatsRoot, MergeRoot
 
 
-def main(config: EvaluateRoot | FormatsRoot | ConditionsRoot) -> None:
+def main(config: EvaluateRoot | FormatsRoot | ConditionsRoot | MergeRoot) -> None:
     """The evaluation whose root the experiment's analysis has."""
     if isinstance(config, FormatsRoot):
         diagnose_formats(config)
     elif isinstance(config, ConditionsRoot):
         compare_conditions(config)
+    elif isinstance(config, MergeRoot):
+        merge_experts(config)
     else:
         judge_test_split(config)
 
@@ -71,7 +73,9 @@ def diagnose_formats(config: FormatsRoot) -> None:
 
 def compare_conditions(config: ConditionsRoot) -> None:
     """Finished training runs -> macro-F1 by criterion and condition -> paired differences -> report."""
-    from judgelab.evaluation.conditions import study_conditions
+    from itertools import combinations
+
+    from judgelab.evaluation.conditions import CONDITIONS, study_conditions
     from judgelab.evaluation.training_runs import load_training_runs
     from judgelab.reporting.conditions_report import report_conditions
     from judgelab.run.manifest import sha256_file
@@ -83,7 +87,31 @@ def compare_conditions(config: ConditionsRoot) -> None:
         runs = load_training_runs(config.runs)
         for trained in runs:
             run.add_input(str(trained.folder), sha256_file(trained.folder / "scores.parquet"))
-        report_conditions(run, config, study_conditions(runs, config.resamples, config.seed))
+        contrasts = list(combinations(CONDITIONS, 2))
+        report_conditions(run, config, study_conditions(runs, CONDITIONS, contrasts, config.resamples, config.seed))
+
+
+def merge_experts(config: MergeRoot) -> None:
+    """Pointwise and pairwise experts -> merges at every λ -> verdicts on the test split -> tables and report."""
+    from judgelab.evaluation.merge_study import expert_pairs, judge_merges, study_merges
+    from judgelab.evaluation.training_runs import load_training_runs
+    from judgelab.models.adapter import adapter_identity
+    from judgelab.reporting.merge_report import report_merges
+    from judgelab.run.folder import write_parquet
+    from judgelab.run.manifest import sha256_file
+    from judgelab.run.run import start_run
+    from judgelab.scoring.store import SCHEMA
+
+    with start_run("evaluate", config) as run:
+        if run.finished:
+            return
+        runs = load_training_runs(config.runs)
+        for trained in runs:
+            run.add_input(str(trained.folder), sha256_file(trained.folder / "scores.parquet"))
+            run.add_input(f"{trained.folder}/adapter", adapter_identity(trained.folder / "adapter"))
+        merged = [each for pair in expert_pairs(runs) for each in judge_merges(pair, config, run.folder)]
+        write_parquet(run.folder / "scores.parquet", [row for each in merged for row in each.rows], SCHEMA)
+        report_merges(run, config, study_merges(runs, merged, config))
 
 
 if __name__ == "__main__":

@@ -44,3 +44,25 @@ def test_the_grid_trains_and_is_tabled(outputs: Path, tmp_path: Path) -> None:
     for criterion in CRITERIA:
         for condition in CONDITIONS:
             assert metrics[f"conditions/{criterion}/{condition}/n"] == 8
+
+
+def test_the_experts_are_merged_at_three_weights_saved_and_tabled(outputs: Path, tmp_path: Path) -> None:
+    runs = [path for path in (outputs / "train").iterdir() if "correctness" in path.name or "ainess" in path.name]
+    run(
+        "evaluate",
+        "experiment=cpa_merge",
+        f"runs=[{','.join(map(str, sorted(runs)))}]",
+        "resamples=200",
+        "save=true",
+        f"paths.output_dir={tmp_path}",
+    )
+    metrics = json.loads((tmp_path / "metrics.json").read_text())
+    for method in ("dare_linear", "linear", "factors"):
+        for weight in ("0.25", "0.5", "0.75"):
+            assert metrics[f"conditions/correctness/{method} {weight}/n"] == 8
+            assert (tmp_path / "merged" / "ainess-42" / f"{method}-{weight}" / "merge.json").is_file()
+    assert (tmp_path / "merged" / "ainess-42" / "dare_linear-0.5" / "model.safetensors").is_file()
+    # At density 0.9 the mask adds a share of √(1/9) of each update.
+    assert metrics["distances/correctness/dare_linear 0.5"] == pytest.approx((1 / 9) ** 0.5, rel=0.1)
+    adapter = tmp_path / "merged" / "correctness-42" / "linear-0.5"
+    run("evaluate", "experiment=cpa_correctness", "debug=tiny", f"adapter={adapter}", f"paths.outputs={tmp_path}")

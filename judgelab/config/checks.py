@@ -100,6 +100,13 @@ _RULES: dict[str, _Rule] = {
     "diagnostics.alphas": (lambda alphas: all(alpha >= 0 for alpha in alphas), "a list of numbers of at least 0"),
     "diagnostics.draws": _COUNT,
     "resamples": _COUNT,
+    "repeats": _COUNT,
+    "density": _PROBABILITY,
+    "methods": (lambda methods: len(methods) > 0, "at least one of dare_linear, linear, factors"),
+    "lambdas": (
+        lambda weights: len(weights) > 0 and all(0 <= weight <= 1 for weight in weights),
+        "at least one share from 0 to 1",
+    ),
     "logger.mode": _one_of("auto", "online", "offline", "disabled"),
     "logger.sample_rows": _NOT_NEGATIVE,
 }

@@ -19,6 +19,7 @@ from judgelab.config.schema import (
     ConditionsRoot,
     EvaluateRoot,
     FormatsRoot,
+    MergeRoot,
     PairsRoot,
     ScoreRoot,
     StudyRoot,
@@ -87,6 +88,7 @@ def prepare_hydra() -> None:
     store.store("synthesis_schema", SynthesisRoot)
     store.store("formats_schema", FormatsRoot)
     store.store("conditions_schema", ConditionsRoot)
+    store.store("merge_schema", MergeRoot)
     for name, engine in ENGINES.items():
         store.store(f"{name}_schema", engine, group="engine")
     for name, source in DATA.items():

@@ -349,6 +349,38 @@ class ConditionsRoot(StudyRoot):
     resamples: int = 10_000
 
 
+class Rescale(Enum):
+    """How what DARE keeps makes up for what it drops."""
+
+    density = "density"  # 1/density (Yu et al. 2024): unbiased over masks
+    l1 = "l1"  # ‖δ‖₁/‖m∘δ‖₁ of each tensor; 0 where nothing is kept
+
+
+class MergeMethod(Enum):
+    """What is interpolated."""
+
+    dare_linear = "dare_linear"  # the materialised updates, randomly thinned
+    linear = "linear"  # the materialised updates: an adapter of the summed rank
+    factors = "factors"  # A and B apart: cross terms, and λ² of each expert
+
+
+@dataclass
+class MergeRoot(StudyRoot):
+    """Root of `evaluate.py` over finished pointwise and pairwise runs: their experts merged at every λ (CPA A.1).
+
+    λ is the share of the pointwise expert. `repeats` is judgings per test item (null: as the runs had).
+    """
+
+    runs: list[str] = MISSING
+    methods: list[MergeMethod] = MISSING
+    lambdas: list[float] = MISSING
+    density: float = MISSING
+    rescale: Rescale = MISSING
+    save: bool = False
+    repeats: int | None = None
+    resamples: int = 10_000
+
+
 ROOTS: tuple[type[StudyRoot], ...] = (
     TrainRoot,
     EvaluateRoot,
@@ -357,4 +389,5 @@ ROOTS: tuple[type[StudyRoot], ...] = (
     SynthesisRoot,
     FormatsRoot,
     ConditionsRoot,
+    MergeRoot,
 )

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
 
 import numpy as np
 
@@ -54,29 +53,34 @@ class ConditionStudy:
     contrasts: tuple[Contrast, ...]
 
 
-def study_conditions(runs: Sequence[TrainingRun], resamples: int, seed: int) -> ConditionStudy:
-    """Macro-F1 by criterion and condition, and every paired difference with its interval."""
+def study_conditions(
+    runs: Sequence[TrainingRun],
+    conditions: Sequence[str],
+    contrasts: Sequence[tuple[str, str]],
+    resamples: int,
+    seed: int,
+) -> ConditionStudy:
+    """Macro-F1 by criterion and condition in the given order, and the asked-for paired differences with intervals.
+
+    A condition or a contrast that a criterion has no runs for is left out of it.
+    """
     criteria = list(dict.fromkeys(run.criterion for run in runs))
-    scores = [score for criterion in criteria for score in _scores(criterion, runs)]
-    contrasts = [each for criterion in criteria for each in _contrasts(criterion, runs, resamples, seed)]
-    adjusted = holm([each.difference.p for each in contrasts])
-    corrected = [replace(each, adjusted=p) for each, p in zip(contrasts, adjusted, strict=True) if p is not None]
+    scores = [score for criterion in criteria for score in _scores(criterion, runs, conditions)]
+    found = [each for criterion in criteria for each in _contrasts(criterion, runs, contrasts, resamples, seed)]
+    adjusted = holm([each.difference.p for each in found])
+    corrected = [replace(each, adjusted=p) for each, p in zip(found, adjusted, strict=True) if p is not None]
     return ConditionStudy(tuple(scores), tuple(corrected))
 
 
-def _scores(criterion: str, runs: Sequence[TrainingRun]) -> Iterator[ConditionScore]:
+def _scores(criterion: str, runs: Sequence[TrainingRun], conditions: Sequence[str]) -> Iterator[ConditionScore]:
     own = [run for run in runs if run.criterion == criterion]
     # One seed's base model is the same under every condition.
     by_seed = {run.seed: run for run in own}
     yield _score(criterion, BASE, list(by_seed.values()), "before", 0)
-    for condition in _known(own):
+    for condition in conditions:
         trained = [run for run in own if run.condition == condition]
-        yield _score(criterion, condition, trained, "after", trained[0].training_rows)
-
-
-def _known(runs: Sequence[TrainingRun]) -> list[str]:
-    found = {run.condition for run in runs}
-    return [condition for condition in CONDITIONS if condition in found]
+        if trained:
+            yield _score(criterion, condition, trained, "after", trained[0].training_rows)
 
 
 def _score(criterion: str, condition: str, runs: Sequence[TrainingRun], judge: str, rows: int) -> ConditionScore:
@@ -100,9 +104,11 @@ def _macro_f1(run: TrainingRun, verdicts: Verdicts) -> list[float]:
     return macro_f1(run.labels, verdicts, np.ones((1, len(run.labels))))[0].tolist()
 
 
-def _contrasts(criterion: str, runs: Sequence[TrainingRun], resamples: int, seed: int) -> Iterator[Contrast]:
+def _contrasts(
+    criterion: str, runs: Sequence[TrainingRun], contrasts: Sequence[tuple[str, str]], resamples: int, seed: int
+) -> Iterator[Contrast]:
     own = {(run.condition, run.seed): run for run in runs if run.criterion == criterion}
-    for first, second in combinations(_known(list(own.values())), 2):
+    for first, second in contrasts:
         seeds = [{seed for condition, seed in own if condition == each} for each in (first, second)]
         paired = sorted(seeds[0] & seeds[1])
         if not paired:

@@ -67,11 +67,12 @@ def _load(folder: Path) -> TrainingRun:
         training_rows=json.loads((folder / "metrics.json").read_bytes())["train/examples"],
         item_ids=tuple(items["item_id"]),
         labels=np.array(items["label"]),
-        verdicts={judge: _verdicts(rows, judge, items["item_id"]) for judge in ("before", "after")},
+        verdicts={judge: verdict_matrix(rows, judge, items["item_id"]) for judge in ("before", "after")},
     )
 
 
-def _verdicts(rows: Sequence[Mapping[str, Any]], judge: str, item_ids: Sequence[str]) -> Verdicts:
+def verdict_matrix(rows: Sequence[Mapping[str, Any]], judge: str, item_ids: Sequence[str]) -> Verdicts:
+    """A judge's verdicts [repeats, items] from score rows, −1 where unparsed."""
     scores = {(row["repeat"], row["candidate_id"]): row["score"] for row in rows if row["judge"] == judge}
     repeats = sorted({repeat for repeat, _ in scores})
     return np.array(

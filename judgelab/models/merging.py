@@ -5,31 +5,16 @@ interpolation of the factors, which is another operation and stands beside them 
 """
 
 from collections.abc import Callable, Mapping
-from enum import Enum
 
 import torch
 from torch import Tensor
 
+from judgelab.config.schema import Rescale
 from judgelab.errors import ConfigError
 from judgelab.models.lora_factors import LoraFactors
 from judgelab.run.randomness import derived_seed
 
 Experts = tuple[Mapping[str, LoraFactors], Mapping[str, LoraFactors]]
-
-
-class Rescale(Enum):
-    """How what DARE keeps makes up for what it drops."""
-
-    density = "density"  # 1/density (Yu et al. 2024): unbiased over masks
-    l1 = "l1"  # ‖δ‖₁/‖m∘δ‖₁ of each tensor; 0 where nothing is kept
-
-
-class MergeMethod(Enum):
-    """What is interpolated."""
-
-    dare_linear = "dare_linear"  # the materialised updates, randomly thinned
-    linear = "linear"  # the materialised updates: an adapter of the summed rank
-    factors = "factors"  # A and B apart: cross terms, and λ² of each expert
 
 
 def check_mergeable(first: Mapping[str, LoraFactors], second: Mapping[str, LoraFactors]) -> None:

@@ -22,7 +22,7 @@ GLOSSARY = (
 
 def report_conditions(run: Run, config: ConditionsRoot, study: ConditionStudy) -> None:
     """Metrics, report.html, and the table of scores on the screen."""
-    run.write_metrics(dict(_metrics(study)))
+    run.write_metrics(dict(condition_metrics(study)))
     tables = [score_table(study), contrast_table(study.contrasts)]
     facts = (
         ("training runs", str(len(config.runs))),
@@ -31,7 +31,7 @@ def report_conditions(run: Run, config: ConditionsRoot, study: ConditionStudy) -
         ("seed", str(config.seed)),
     )
     shown = [table for table in tables if table.rows]
-    finish_report(run.folder, config, shown, [], list(_warnings(study)), facts, GLOSSARY)
+    finish_report(run.folder, config, shown, [], list(condition_warnings(study)), facts, GLOSSARY)
 
 
 def score_table(study: ConditionStudy) -> Table:
@@ -79,7 +79,8 @@ def _said(each: Contrast) -> str:
     return each.first if each.difference.mean > 0 else each.second
 
 
-def _warnings(study: ConditionStudy) -> Iterator[str]:
+def condition_warnings(study: ConditionStudy) -> Iterator[str]:
+    """What a reader of paired differences should know."""
     for each in study.contrasts:
         if each.unpaired:
             yield (
@@ -90,7 +91,8 @@ def _warnings(study: ConditionStudy) -> Iterator[str]:
             yield f"{each.criterion}, {each.first} − {each.second}: one seed, so that only items were resampled."
 
 
-def _metrics(study: ConditionStudy) -> Iterator[tuple[str, float | None]]:
+def condition_metrics(study: ConditionStudy) -> Iterator[tuple[str, float | None]]:
+    """Flat metrics of scores and contrasts."""
     for score in study.scores:
         prefix = f"conditions/{score.criterion}/{score.condition}"
         yield f"{prefix}/macro_f1", score.macro_f1

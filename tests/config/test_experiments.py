@@ -29,6 +29,7 @@ STAGES = dict.fromkeys(CPA, ("train", "evaluate")) | {
     "formats_sample": ("score",),
     "formats_diagnostics": ("evaluate",),
     "cpa_conditions": ("evaluate",),
+    "cpa_merge": ("evaluate",),
     "bio_pairs": ("score",),
     "cpa_synthesize": ("score",),
 }
@@ -36,6 +37,7 @@ STAGES = dict.fromkeys(CPA, ("train", "evaluate")) | {
 OVER_RUNS = {
     "formats_diagnostics": ["scores=[run]"],
     "cpa_conditions": ["runs=[run]"],
+    "cpa_merge": ["runs=[run]"],
     "bio_pairs": ["pairs.folder=folder"],
 }
 OF_ROLES = ("cpa_synthesize",)  # several models at once

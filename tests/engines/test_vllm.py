@@ -9,12 +9,16 @@ import torch
 pytest.importorskip("vllm", reason="vLLM is not installed")
 
 from judgelab.config.compose import compose_config, typed
-from judgelab.config.schema import ScoreRoot
+from judgelab.config.schema import Rescale, ScoreRoot
 from judgelab.data.pool_sample import PoolSample
 from judgelab.engines.base import Reply, StartedJudge, VerdictEngine
 from judgelab.errors import ConfigError
 from judgelab.judges.rendering import Renderer
+from judgelab.models.adapter import JudgeCard
 from judgelab.models.base import load_base
+from judgelab.models.lora_factors import read_factors
+from judgelab.models.merged import save_checkpoint, with_update
+from judgelab.models.merging import dare_linear
 from judgelab.scoring.requests import Asking, Judge, ScoreRequest
 from judgelab.training.adapter import attach_lora, export_adapter
 
@@ -52,6 +56,10 @@ def _replies(config: ScoreRoot, most: int | None = None) -> tuple[StartedJudge, 
 @pytest.fixture(scope="module")
 def adapter(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An adapter that changes every reply of the embedded judge."""
+    return _random_adapter(tmp_path_factory.mktemp("adapter"), 0)
+
+
+def _random_adapter(folder: Path, seed: int) -> Path:
     lora = ["model.lora.r=8", "model.lora.alpha=16"]
     config = typed(compose_config("train", ["experiment=cpa_criminality", "hardware=cpu", *lora]))
     base = load_base(config.model, config.hardware, config.seed)
@@ -59,10 +67,7 @@ def adapter(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with torch.no_grad():
         for name, parameter in model.named_parameters():
             if "lora_B" in name:
-                parameter.normal_(std=0.08, generator=torch.Generator().manual_seed(0))
-    from judgelab.models.adapter import JudgeCard
-
-    folder = tmp_path_factory.mktemp("adapter")
+                parameter.normal_(std=0.08, generator=torch.Generator().manual_seed(seed))
     sha = Renderer(base.tokenizer, {}).fingerprint
     card = JudgeCard(config.model.name, base.identity, "criminality", "pointwise", "", {}, sha)
     export_adapter(model, base.tokenizer, folder, card, "# a random adapter\n")
@@ -110,6 +115,32 @@ def test_verdict_probabilities_are_those_of_transformers() -> None:
     for key, values in found["hf"].items():
         assert 0 < sum(values) <= 1
         assert found["vllm"][key] == pytest.approx(values, rel=1e-3, abs=1e-5)
+
+
+def test_a_merged_checkpoint_gives_the_probabilities_of_transformers(adapter: Path, tmp_path: Path) -> None:
+    experts = read_factors(adapter), read_factors(_random_adapter(tmp_path / "other", 1))
+    score = _config("engine=hf", "hardware.dtype=float32")
+    base = load_base(score.model, score.hardware, score.seed)
+    card = JudgeCard(score.model.name, base.identity, "criminality", "pointwise", "", {}, "")
+    merged = tmp_path / "merged"
+    with with_update(
+        base.model, list(experts[0]), lambda name: dare_linear(experts, name, 0.5, 0.9, Rescale.density, 1)
+    ):
+        save_checkpoint(base.model, base.tokenizer, merged, card, {})
+    found = {}
+    for engine, name in (("hf", score.model.name), ("hf", str(merged)), ("vllm", str(merged))):
+        own = [] if name == score.model.name else [f"model.name={name}", "model.origin=hub"]
+        config = _config(f"engine={engine}", "decoding=expected", "hardware.dtype=float32", *own)
+        judge = config.engine.start(config)
+        assert isinstance(judge.engine, VerdictEngine)
+        requests = [r.request for r in _requests(config, judge) if r.format == "likert5"][:6]
+        values = {each.request_id: each.values for each in judge.engine.verdict_probabilities(requests)}
+        found[engine, name] = [values[request.request_id] for request in requests]
+    base_values, hf, vllm = found.values()
+    assert len(vllm) == len(hf) == 6
+    for one, other, before in zip(hf, vllm, base_values, strict=True):
+        assert other == pytest.approx(one, rel=1e-3, abs=1e-5)
+        assert one != pytest.approx(before, rel=1e-2, abs=1e-5)
 
 
 def test_the_tiny_model_has_no_folder_that_vllm_could_load() -> None:

@@ -1,12 +1,13 @@
 """Conditions compared over made runs whose verdicts are known."""
 
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from judgelab.errors import ConfigError
-from judgelab.evaluation.conditions import study_conditions
+from judgelab.evaluation.conditions import CONDITIONS, ConditionStudy, study_conditions
 from judgelab.evaluation.training_runs import TrainingRun
 from judgelab.reporting.conditions_report import contrast_table, score_table
 
@@ -28,9 +29,13 @@ def _run(condition: str, seed: int, wrong: int, criterion: str = "c", items: str
     )
 
 
+def _studied(runs: list[TrainingRun], resamples: int) -> ConditionStudy:
+    return study_conditions(runs, CONDITIONS, list(combinations(CONDITIONS, 2)), resamples, 1)
+
+
 def test_scores_by_condition_with_the_base_model_once_per_seed() -> None:
     runs = [_run(condition, seed, wrong) for condition, wrong in (("joint", 6), ("pointwise", 12)) for seed in (1, 2)]
-    study = study_conditions(runs, 200, 1)
+    study = _studied(runs, 200)
     base, joint, pointwise = study.scores
     assert (base.condition, base.macro_f1, base.parse_rate, base.seeds, base.repeats) == ("base model", 0, 0, 2, 1)
     assert (joint.macro_f1, joint.sd, joint.seeds, joint.items) == (pytest.approx(0.9), 0, 2, 60)
@@ -50,7 +55,7 @@ def test_holm_covers_all_criteria_and_unpaired_seeds_are_counted() -> None:
         _run("joint", 1, 3, "d"),
         _run("pointwise", 1, 3, "d"),
     ]
-    study = study_conditions(runs, 999, 1)
+    study = _studied(runs, 999)
     clear, equal = study.contrasts
     assert (clear.criterion, clear.unpaired, clear.difference.seeds) == ("c", 1, 1)
     assert clear.adjusted == pytest.approx(2 * clear.difference.p)
@@ -60,4 +65,4 @@ def test_holm_covers_all_criteria_and_unpaired_seeds_are_counted() -> None:
 
 def test_other_items_are_refused() -> None:
     with pytest.raises(ConfigError, match="judged different items"):
-        study_conditions([_run("joint", 1, 0), _run("pointwise", 1, 0, items="j")], 10, 1)
+        _studied([_run("joint", 1, 0), _run("pointwise", 1, 0, items="j")], 10)

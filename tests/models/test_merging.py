@@ -8,11 +8,11 @@ import torch
 from safetensors.torch import save_file
 from torch import Tensor
 
+from judgelab.config.schema import Rescale
 from judgelab.errors import ConfigError
 from judgelab.models.lora_factors import LoraFactors, read_factors
 from judgelab.models.merging import (
     Experts,
-    Rescale,
     check_mergeable,
     dare,
     dare_linear,
