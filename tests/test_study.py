@@ -62,7 +62,7 @@ def test_the_experts_are_merged_at_three_weights_saved_and_tabled(outputs: Path,
             assert metrics[f"conditions/correctness/{method} {weight}/n"] == 8
             assert (tmp_path / "merged" / "ainess-42" / f"{method}-{weight}" / "merge.json").is_file()
     assert (tmp_path / "merged" / "ainess-42" / "dare_linear-0.5" / "model.safetensors").is_file()
-    # At density 0.9 the mask adds a share of √(1/9) of each update.
-    assert metrics["distances/correctness/dare_linear 0.5"] == pytest.approx((1 / 9) ** 0.5, rel=0.1)
+    # At density 0.9 the mask adds √(1/9) of each update: 1/3 of the merge of orthogonal ones, 1/√18 of equal ones.
+    assert 0.22 < metrics["distances/correctness/dare_linear 0.5"] < 0.35
     adapter = tmp_path / "merged" / "correctness-42" / "linear-0.5"
     run("evaluate", "experiment=cpa_correctness", "debug=tiny", f"adapter={adapter}", f"paths.outputs={tmp_path}")
