@@ -6,10 +6,10 @@ In under a minute on a CPU: python evaluate.py experiment=cpa_criminality debug=
 """
 
 from judgelab.config.launch import launch
-from judgelab.config.schema import ConditionsRoot, EvaluateRoot, FormatsRoot, MergeRoot
+from judgelab.config.schema import ConditionsRoot, CurvatureRoot, EvaluateRoot, FormatsRoot, MergeRoot
 
 
-def main(config: EvaluateRoot | FormatsRoot | ConditionsRoot | MergeRoot) -> None:
+def main(config: EvaluateRoot | FormatsRoot | ConditionsRoot | MergeRoot | CurvatureRoot) -> None:
     """The evaluation whose root the experiment's analysis has."""
     if isinstance(config, FormatsRoot):
         diagnose_formats(config)
@@ -17,6 +17,8 @@ def main(config: EvaluateRoot | FormatsRoot | ConditionsRoot | MergeRoot) -> Non
         compare_conditions(config)
     elif isinstance(config, MergeRoot):
         merge_experts(config)
+    elif isinstance(config, CurvatureRoot):
+        measure_curvature(config)
     else:
         judge_test_split(config)
 
@@ -112,6 +114,27 @@ def merge_experts(config: MergeRoot) -> None:
         merged = [each for pair in expert_pairs(runs) for each in judge_merges(pair, config, run.folder)]
         write_parquet(run.folder / "scores.parquet", [row for each in merged for row in each.rows], SCHEMA)
         report_merges(run, config, study_merges(runs, merged, config))
+
+
+def measure_curvature(config: CurvatureRoot) -> None:
+    """Pointwise and pairwise experts -> gradients, curvatures and merge bias -> the regime of each criterion."""
+    from judgelab.evaluation.curvature_study import study_curvature
+    from judgelab.evaluation.merge_study import expert_pairs
+    from judgelab.evaluation.training_runs import load_training_runs
+    from judgelab.models.adapter import adapter_identity
+    from judgelab.reporting.curvature_report import report_curvature
+    from judgelab.run.run import start_run
+
+    with start_run("evaluate", config) as run:
+        if run.finished:
+            return
+        runs = load_training_runs(config.runs)
+        for trained in runs:
+            run.add_input(str(trained.folder), adapter_identity(trained.folder / "adapter"))
+        pairs = expert_pairs(runs)
+        criteria = dict.fromkeys(pair.pointwise.criterion for pair in pairs)
+        own = [[pair for pair in pairs if pair.pointwise.criterion == criterion] for criterion in criteria]
+        report_curvature(run, config, [study_curvature(each, config) for each in own])
 
 
 if __name__ == "__main__":

@@ -66,3 +66,25 @@ def test_the_experts_are_merged_at_three_weights_saved_and_tabled(outputs: Path,
     assert 0.22 < metrics["distances/correctness/dare_linear 0.5"] < 0.35
     adapter = tmp_path / "merged" / "correctness-42" / "linear-0.5"
     run("evaluate", "experiment=cpa_correctness", "debug=tiny", f"adapter={adapter}", f"paths.outputs={tmp_path}")
+
+
+def test_curvatures_are_measured_at_the_experts(outputs: Path, tmp_path: Path) -> None:
+    runs = [path for path in (outputs / "train").iterdir() if "criminality" in path.name]
+    run(
+        "evaluate",
+        "experiment=cpa_curvature",
+        f"runs=[{','.join(map(str, sorted(runs)))}]",
+        "rows=4",
+        "hardware=cpu",
+        f"paths.output_dir={tmp_path}",
+    )
+    metrics = json.loads((tmp_path / "metrics.json").read_text())
+    seed = "curvature/criminality/seed_42"
+    # Lanczos' leading curvature is above that of any other direction.
+    for loss in ("pointwise", "pairwise"):
+        leading = metrics[f"{seed}/curvature/leading_{loss}/{loss}"]
+        assert leading >= 0.9 * max(
+            metrics[f"{seed}/curvature/{name}/{loss}"] for name in ("criterion", "gap", "random")
+        )
+    assert metrics["curvature/criminality/correlation"] is None  # one seed
+    assert (tmp_path / "figures" / "bias_criminality.png").is_file()

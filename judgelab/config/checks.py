@@ -101,6 +101,10 @@ _RULES: dict[str, _Rule] = {
     "diagnostics.draws": _COUNT,
     "resamples": _COUNT,
     "repeats": _COUNT,
+    "rows": _COUNT,
+    "random_directions": _COUNT,
+    "tolerance": _FRACTION,
+    "much": (lambda value: 1 < value < math.inf, "a number above 1"),
     "density": _PROBABILITY,
     "methods": (lambda methods: len(methods) > 0, "at least one of dare_linear, linear, factors"),
     "lambdas": (

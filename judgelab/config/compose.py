@@ -17,6 +17,7 @@ from judgelab.config.hardware import settled
 from judgelab.config.prompt_files import text_of
 from judgelab.config.schema import (
     ConditionsRoot,
+    CurvatureRoot,
     EvaluateRoot,
     FormatsRoot,
     MergeRoot,
@@ -89,6 +90,7 @@ def prepare_hydra() -> None:
     store.store("formats_schema", FormatsRoot)
     store.store("conditions_schema", ConditionsRoot)
     store.store("merge_schema", MergeRoot)
+    store.store("curvature_schema", CurvatureRoot)
     for name, engine in ENGINES.items():
         store.store(f"{name}_schema", engine, group="engine")
     for name, source in DATA.items():

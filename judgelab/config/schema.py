@@ -381,6 +381,22 @@ class MergeRoot(StudyRoot):
     resamples: int = 10_000
 
 
+@dataclass
+class CurvatureRoot(StudyRoot):
+    """Root of `evaluate.py` over the same runs: gradients and curvatures of both losses at the experts (CPA A.2).
+
+    `rows` training rows make each loss. Curvature along the leading direction is found to a relative `tolerance`. What
+    Definition 1 calls ≈ 0 and ≫ 0 is read as a `much`-th, and as `much` times, of what it is compared with.
+    """
+
+    runs: list[str] = MISSING
+    lambdas: list[float] = MISSING
+    rows: int = MISSING
+    random_directions: int = MISSING
+    tolerance: float = MISSING
+    much: float = MISSING
+
+
 ROOTS: tuple[type[StudyRoot], ...] = (
     TrainRoot,
     EvaluateRoot,
@@ -390,4 +406,5 @@ ROOTS: tuple[type[StudyRoot], ...] = (
     FormatsRoot,
     ConditionsRoot,
     MergeRoot,
+    CurvatureRoot,
 )

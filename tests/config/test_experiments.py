@@ -30,6 +30,7 @@ STAGES = dict.fromkeys(CPA, ("train", "evaluate")) | {
     "formats_diagnostics": ("evaluate",),
     "cpa_conditions": ("evaluate",),
     "cpa_merge": ("evaluate",),
+    "cpa_curvature": ("evaluate",),
     "bio_pairs": ("score",),
     "cpa_synthesize": ("score",),
 }
@@ -38,6 +39,7 @@ OVER_RUNS = {
     "formats_diagnostics": ["scores=[run]"],
     "cpa_conditions": ["runs=[run]"],
     "cpa_merge": ["runs=[run]"],
+    "cpa_curvature": ["runs=[run]"],
     "bio_pairs": ["pairs.folder=folder"],
 }
 OF_ROLES = ("cpa_synthesize",)  # several models at once
