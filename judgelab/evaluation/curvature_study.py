@@ -65,7 +65,10 @@ class SeedCurvature:
 
 @dataclass(frozen=True)
 class CriterionCurvature:
-    """All seeds of a criterion, with ρ, v, κ and λ* (null for one seed) and what Definition 1 says."""
+    """All seeds of a criterion, with ρ, v, κ and λ* (null for one seed) and what Definition 1 says.
+
+    `sharpness` is null where the pairwise loss curves down along random directions.
+    """
 
     criterion: str
     seeds: tuple[SeedCurvature, ...]
@@ -75,7 +78,7 @@ class CriterionCurvature:
     ratio: float | None
     weight: float | None
     gradient_share: float
-    sharpness: float
+    sharpness: float | None
     small_cost: bool
     large_return: bool
 
@@ -131,7 +134,7 @@ def _summed(seeds: Sequence[SeedCurvature], correlation: float | None, config: C
         ratio=ratio,
         weight=optimal_weight(ratio),
         gradient_share=share,
-        sharpness=along / random,
+        sharpness=along / random if random > 0 else None,
         small_cost=share <= 1 / config.much,
         large_return=along > 0 and random > 0 and along >= config.much * random,
     )
